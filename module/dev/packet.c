@@ -11,6 +11,12 @@
  *
  * Each reader numbers its packets and counts its losses itself, because a block
  * may be delivered in several parts or may be overwritten before it is read.
+ *
+ * All of this file, and kt_dev_read() and kt_dev_llseek() of read.c, are for read() only:
+ * 4.8 of the module's 128.8 kB of code (nm -S of the objects, 6.1), about 750 lines.  They
+ * give a complete trace by cat, without a mapping, a library or the command: on a board to
+ * which only the module was copied, and through a pipe or ssh.  The recorder maps the rings
+ * and needs none of it.
  */
 #include <linux/errno.h>
 

@@ -50,8 +50,8 @@ void kt_now_report(unsigned long sessions, u32 tid, u32 prio)
  * kt_now_write_pending() - Write the pending context records of sessions
  * @sessions: bit n: an event of session n comes next; some have one pending
  *
- * A nested writer may write the record as well.  If the thread is not known, the
- * last context record says so, and the record stays pending.
+ * If the thread is not known, the last context record says so, and the record stays
+ * pending.  An NMI may write the record as well.
  *
  * Context: any, preemption disabled.
  */
@@ -60,18 +60,22 @@ noinline void notrace kt_now_write_pending(unsigned long sessions)
 	/* On an excluded CPU the thread in kt_now may be one that has ended. */
 	struct task_struct *p = kt_event_sees_switches() ? kt_event_thread() :
 							   current;
+	unsigned long flags;
 
-	sessions &= kt_cpu_read(kt_now.pending);
 	if (!p)
 		return;
+	/*
+	 * An interrupt may change the profile to one without context records, and write one
+	 * that names no thread.  None that names this thread may come behind it, because no
+	 * switch to another one would be recorded.
+	 */
+	raw_local_irq_save(flags);
+	sessions &= kt_cpu_read(kt_now.pending);
 	kt_now_report(sessions, p->pid, (u8)READ_ONCE(p->prio));
 	this_cpu_and(kt_now.pending, ~(u8)sessions);
-	/*
-	 * The next switch needs a context record again.  Store that last, because an
-	 * interrupt that computes @steady before @pending is clear finds it steady.
-	 */
-	barrier();
+	/* The next switch needs a context record again. */
 	kt_cpu_write(kt_now.steady, KT_NOT_STEADY);
+	raw_local_irq_restore(flags);
 }
 
 /**

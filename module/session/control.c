@@ -139,12 +139,13 @@ static void control_write_session(const struct kt_order *order, unsigned int cpu
 
 /*
  * Record which thread runs on this CPU.  Readers know it from the last recorded
- * switch, but the session may not have recorded every switch until now.
+ * switch, but the session may not have recorded every switch until now.  On a CPU that the
+ * filters have come to exclude it records none from now on: the thread is unknown.
  */
 static void control_write_context(struct kt_session *s, unsigned int cpu)
 {
 	struct kt_ring *r = kt_session_ring(s, cpu, KTAPE_RING_EVENT);
-	bool known = !s->owner.no_context;
+	bool known = !s->owner.no_context && kt_session_records_on(s, cpu);
 	u32 tid = known ? current->pid : -1;
 	struct kt_record rec = {
 		.code = KT_CODE(KTAPE_EV_CONTEXT, known ? (u8)current->prio : 0,
@@ -167,8 +168,7 @@ static void control_write_want(const struct kt_order *order, unsigned int cpu)
 	kt_now_forget();
 	kt_want_apply(order->s, cpu);
 	kt_now_renew();
-	if (kt_session_records_on(order->s, cpu))
-		control_write_context(order->s, cpu);
+	control_write_context(order->s, cpu);
 }
 
 /* Record that another CPU has got rings, or has none. */
@@ -420,9 +420,10 @@ void kt_control_session(struct kt_session *s, u32 phase)
  * @s: the session
  * @former: the filters that were in force before
  *
- * Each online CPU that the filters include changes its own want bits and records which
- * thread it runs, so that readers do not attribute events to a thread that ran there
- * before.  The others record no threads: their bits are set from here.
+ * Each online CPU that the filters include, or did, changes its own want bits and records
+ * which thread it runs, or that this is unknown, so that readers do not attribute events to
+ * a thread that ran there before.  The others record no threads: their bits are set from
+ * here.
  */
 void kt_control_want(struct kt_session *s, const struct kt_filters *former)
 {

@@ -10,6 +10,13 @@
  * armed_act() takes kt_session_control: never call cancel_work_sync() while holding
  * it.  The work item finds its target session by number and serial under that
  * lock and takes no reference, so it never has to destroy a session.
+ *
+ * That a trigger can act on another session than its own takes 66 lines and 491 bytes of the
+ * module: armed_target(), armed_find_target(), armed_enter() with @keeps_control (busy.c), the
+ * action START and the check of rights (size -A of the objects of this file, busy.c and
+ * dev/event.c, on 6.1, with and without it).  It gives what `ktape trigger -t` does: a small
+ * session that waits for the event starts a large one.  t_trigger has the test, and no recipe of
+ * ktape-cookbook(7) uses it.
  */
 #include <linux/err.h>
 #include <linux/eventfd.h>

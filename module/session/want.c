@@ -365,7 +365,10 @@ void kt_want_apply(const struct kt_session *s, unsigned int cpu)
 	 * kt_put() and kt_event_record().
 	 */
 	smp_wmb();
-	/* The want bits depend on these: kt_now_arrive() holds its events. */
+	/*
+	 * Before the want bits: a mask that is computed from here on has the session.  That
+	 * of before was closed by kt_now_forget(), or the CPU is not online.
+	 */
 	want_add_filters(c);
 	for (i = 0; i < plan.nr; i++)
 		plan_store(c, plan.opcodes[i]);
@@ -410,7 +413,8 @@ static void settle_mask(void *unused)
  *
  * An event loads its want bits first, then the mask.  If the mask let all threads pass
  * at once when a session stops, an event in between would be recorded whatever the
- * session's filter says.
+ * session's filter says.  Until then the session stays in @selective, and switches that
+ * record nothing for it may leave a mask of another thread: no event has its want bits.
  *
  * Context: process context with cpus_read_lock() and kt_session_lock.
  */
@@ -432,6 +436,9 @@ void kt_want_settle(const struct kt_session *s)
  * kt_want_set() - set and clear the want bits of a session on one CPU
  * @s: the session
  * @cpu: the CPU; nothing happens if it has no rings
+ *
+ * If a thread filter is no longer in force then, kt_want_settle() has to follow.  That is
+ * not so for a CPU that comes online: all changes were stored while it was offline, too.
  *
  * Context: process context with kt_session_lock.
  */

@@ -202,7 +202,7 @@ static const struct cost costs[] = {
 	  &rate, 1 },
 };
 
-static int compare(const void *a, const void *b)
+static int compare_instructions(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
@@ -216,7 +216,7 @@ static uint64_t median_of(void (*run)(unsigned int rounds), unsigned int rounds)
 	run(rounds);
 	for (unsigned int i = 0; i < SLICES; i++)
 		slice[i] = slice_insns(run, rounds);
-	qsort(slice, SLICES, sizeof(slice[0]), compare);
+	qsort(slice, SLICES, sizeof(slice[0]), compare_instructions);
 	return slice[SLICES / 2];
 }
 
@@ -229,7 +229,7 @@ static uint64_t median(void (*run)(unsigned int rounds))
  * Check that the measured events are the intended ones: a wrong number is worse
  * than none.
  */
-static void check(const struct cost *c)
+static void check_cost_counts(const struct cost *c)
 {
 	struct ktape_stats stats = { .size = sizeof(stats) };
 	uint64_t emitted = 0, filtered = 0, lost = 0;
@@ -252,7 +252,7 @@ static void check(const struct cost *c)
 		die("\"%s\" recorded %lu", c->name, emitted - filtered - lost);
 }
 
-static void measure(const struct cost *c)
+static void measure_cost(const struct cost *c)
 {
 	uint64_t insns, base;
 	int fd;
@@ -266,9 +266,9 @@ static void measure(const struct cost *c)
 			ktape_filter(fd, c->kind, c->entries, c->nr);
 		ktape_start();
 		insns = median(c->run);
-		check(c);
+		check_cost_counts(c);
 		close(fd);
-		settle(); /* wait until the probes are detached */
+		settle_system(); /* wait until the probes are detached */
 	}
 	printf("cost name=%s insns=%lu base=%lu per=%u\n", c->name, insns, base,
 	       ROUNDS * c->per);
@@ -279,15 +279,15 @@ void measure_costs(const char *bench_ko)
 {
 	uint64_t lives;
 
-	put_file("/sys/kernel/tracing/tracing_on", "1");
-	settle();
+	write_setting("/sys/kernel/tracing/tracing_on", "1");
+	settle_system();
 	lives = median_of(user_lives, LIVES);
 	/* The registry follows names even while nothing is recorded. */
 	ktape_load();
-	settle();
+	settle_system();
 	printf("cost name=user: fork, exec, exit, nothing recorded insns=%lu base=%lu per=%u\n",
 	       median_of(user_lives, LIVES), lives, LIVES);
-	load(bench_ko, "");
+	must_insmod(bench_ko, "");
 	run_fd = open(RUN, O_WRONLY | O_CLOEXEC);
 	mark_fd = ktape_mark_open();
 	marker_fd = open(TRACE_MARKER, O_WRONLY | O_CLOEXEC);
@@ -296,9 +296,9 @@ void measure_costs(const char *bench_ko)
 	if (other_cgroup < 0 || run_fd < 0 || mark_fd < 0 || marker_fd < 0)
 		die("open the mark device or kt_bench");
 	for (size_t i = 0; i < sizeof(costs) / sizeof(costs[0]); i++)
-		measure(&costs[i]);
+		measure_cost(&costs[i]);
 	close(run_fd);
 	close(mark_fd);
-	unload("kt_bench");
-	unload("ktape");
+	must_rmmod("kt_bench");
+	must_rmmod("ktape");
 }

@@ -41,7 +41,7 @@ static const struct set sets[] = {
 	},
 	{
 		.name = "syscall",
-		.run = run_syscall,
+		.run = run_getppid,
 		.rounds = 1000,
 		.mask = { BIT(SYS_ENTER) | BIT(SYS_EXIT) },
 		.tracepoints = "sys_enter,sys_exit",
@@ -49,7 +49,7 @@ static const struct set sets[] = {
 	},
 	{
 		.name = "enter",
-		.run = run_syscall,
+		.run = run_getppid,
 		.rounds = 1000,
 		.mask = { BIT(SYS_ENTER) },
 		.tracepoints = "sys_enter",
@@ -58,7 +58,7 @@ static const struct set sets[] = {
 	},
 	{
 		.name = "wide",
-		.run = run_syscall,
+		.run = run_getppid,
 		.rounds = 1000,
 		.mask = { BIT(SYS_ENTER_WIDE) },
 		.tracepoints = "sys_enter",
@@ -100,7 +100,7 @@ static void run_slices(const struct set *set, const struct mode *mode,
 	uint64_t before, own, begin;
 
 	for (int i = 0; i < SLICES; i++) {
-		rest();
+		rest_between_ticks();
 		before = mode->events();
 		own = mode->events() - before;
 		before += 2 * own;
@@ -111,12 +111,12 @@ static void run_slices(const struct set *set, const struct mode *mode,
 	}
 }
 
-static void measure(const struct set *set, const struct mode *mode, int rep)
+static void measure_mode(const struct set *set, const struct mode *mode, int rep)
 {
 	struct result result = {};
 
 	mode->on(set);
-	settle();
+	settle_system();
 	set->run(set->rounds);
 	run_slices(set, mode, &result);
 	mode->off(set, &result);
@@ -142,14 +142,14 @@ int main(int argc, char **argv)
 	ktape_ko = argv[1];
 	floor_ko = argv[2];
 	folder = argv[5];
-	put_file("/proc/sys/kernel/sched_rt_runtime_us", "-1");
+	write_setting("/proc/sys/kernel/sched_rt_runtime_us", "-1");
 	be_first();
 	prepare_load();
 	for (size_t s = 0; s < sizeof(sets) / sizeof(sets[0]); s++)
 		for (int rep = 0; rep < atoi(argv[4]); rep++)
 			for (const struct mode *m = modes; m->name; m++)
 				if (!m->more || !sets[s].brief)
-					measure(&sets[s], m, rep);
+					measure_mode(&sets[s], m, rep);
 	measure_costs(argv[3]);
 	return 0;
 }

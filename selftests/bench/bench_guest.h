@@ -60,8 +60,8 @@ extern const char *ktape_ko, *floor_ko, *folder;
 extern bool ktape_has_cycles;
 
 /* Create a session of the loaded module. */
-void load(const char *path, const char *parameters);
-void unload(const char *name);
+void must_insmod(const char *path, const char *parameters);
+void must_rmmod(const char *name);
 void ktape_load(void);
 int ktape_session(const uint64_t *mask);
 void ktape_filter(int fd, unsigned int kind, const void *entries, unsigned int nr);

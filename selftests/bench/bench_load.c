@@ -39,7 +39,7 @@ void die(const char *format, ...)
 	exit(1);
 }
 
-void put_file(const char *path, const char *text)
+void write_setting(const char *path, const char *text)
 {
 	int fd = open(path, O_WRONLY | O_TRUNC);
 	size_t length = strlen(text);
@@ -120,13 +120,13 @@ void run_switch(unsigned int rounds)
 			die("ping-pong");
 }
 
-void run_syscall(unsigned int rounds)
+void run_getppid(unsigned int rounds)
 {
 	while (rounds--)
 		syscall(SYS_getppid);
 }
 
-void run_udp(unsigned int rounds)
+void run_udp_datagrams(unsigned int rounds)
 {
 	char packet[DATAGRAM] = "";
 
@@ -142,8 +142,8 @@ void run_mix(unsigned int rounds)
 {
 	while (rounds--) {
 		run_switch(20);
-		run_syscall(40);
-		run_udp(4);
+		run_getppid(40);
+		run_udp_datagrams(4);
 		sleep_ns(NAP_NS);
 		sleep_ns(NAP_NS);
 	}
@@ -155,7 +155,7 @@ void prepare_load(void)
 	make_sockets();
 }
 
-void rest(void)
+void rest_between_ticks(void)
 {
 	struct timespec ts;
 
@@ -169,7 +169,7 @@ void rest(void)
 	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL);
 }
 
-void settle(void)
+void settle_system(void)
 {
 	sleep_ns(SETTLE_NS);
 }
@@ -178,7 +178,7 @@ uint64_t slice_insns(void (*run)(unsigned int rounds), unsigned int rounds)
 {
 	uint64_t begin;
 
-	rest();
+	rest_between_ticks();
 	begin = __rdtsc();
 	run(rounds);
 	return __rdtsc() - begin;

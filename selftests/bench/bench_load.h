@@ -8,7 +8,7 @@
 #define SLICES 31 /* per measurement */
 
 void die(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
-void put_file(const char *path, const char *text);
+void write_setting(const char *path, const char *text);
 
 /* Become SCHED_FIFO on CPU 0, where nothing else then runs meanwhile. */
 void be_first(void);
@@ -17,14 +17,14 @@ void prepare_load(void);
 
 /* A round is: two switches, a system call, a datagram, some of each with naps. */
 void run_switch(unsigned int rounds);
-void run_syscall(unsigned int rounds);
-void run_udp(unsigned int rounds);
+void run_getppid(unsigned int rounds);
+void run_udp_datagrams(unsigned int rounds);
 void run_mix(unsigned int rounds);
 
 /* Sleep until shortly after a tick, and let threads run that were held up. */
-void rest(void);
+void rest_between_ticks(void);
 /* Sleep for longer than the module takes to detach the probes of the last run. */
-void settle(void);
+void settle_system(void);
 uint64_t slice_insns(void (*run)(unsigned int rounds), unsigned int rounds);
 
 #endif /* _BENCH_LOAD_H */

@@ -29,13 +29,13 @@ static bool try_load(const char *path, const char *parameters)
 	return loaded;
 }
 
-void load(const char *path, const char *parameters)
+void must_insmod(const char *path, const char *parameters)
 {
 	if (!try_load(path, parameters))
 		die("insmod %s %s", path, parameters);
 }
 
-void unload(const char *name)
+void must_rmmod(const char *name)
 {
 	if (syscall(SYS_delete_module, name, O_NONBLOCK))
 		die("rmmod %s", name);
@@ -62,7 +62,7 @@ static void floor_load(const struct set *set, bool store)
 	char text[512];
 
 	snprintf(text, sizeof(text), "store=%d events=%s", store, set->tracepoints);
-	load(floor_ko, text);
+	must_insmod(floor_ko, text);
 }
 
 static void empty_on(const struct set *set)
@@ -79,7 +79,7 @@ static void floor_off(const struct set *set, struct result *result)
 {
 	(void)set;
 	(void)result;
-	unload("floor");
+	must_rmmod("floor");
 }
 
 static int session = -1; /* the session that was made last */
@@ -95,7 +95,7 @@ static void session_command(unsigned int command)
 void ktape_load(void)
 {
 	if (!try_load(ktape_ko, "profile=none clock=cycles"))
-		load(ktape_ko, "profile=none");
+		must_insmod(ktape_ko, "profile=none");
 }
 
 void ktape_start(void)
@@ -159,7 +159,7 @@ void ktape_counts(struct ktape_stats *stats)
 		die("get the counts");
 }
 
-static uint64_t sum(const __u64 *counts)
+static uint64_t sum_class_counts(const __u64 *counts)
 {
 	uint64_t total = 0;
 
@@ -181,7 +181,7 @@ static struct ktape_stats ktape_stats(void)
 
 static uint64_t ktape_events(void)
 {
-	return sum(ktape_stats().emitted);
+	return sum_class_counts(ktape_stats().emitted);
 }
 
 /* Return the length of the packet at @p, and its content if it holds events. */
@@ -205,7 +205,7 @@ static size_t packet(const char *p, size_t left, size_t *content)
 }
 
 /* Read everything that read() delivers. */
-static size_t read_session(char *stream)
+static size_t read_whole_session(char *stream)
 {
 	size_t length = 0;
 	ssize_t got;
@@ -220,10 +220,10 @@ static size_t read_session(char *stream)
 }
 
 /* Save the packets with events. Return: bytes of their content. */
-static uint64_t save(const char *path)
+static uint64_t save_packets(const char *path)
 {
 	static char stream[STREAM_MAX];
-	size_t length = read_session(stream), step, content;
+	size_t length = read_whole_session(stream), step, content;
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0644);
 	uint64_t total = 0;
 
@@ -246,16 +246,16 @@ static void ktape_off(const struct set *set, struct result *result)
 
 	session_command(KTAPE_IOC_STOP);
 	stats = ktape_stats();
-	result->total = sum(stats.emitted);
+	result->total = sum_class_counts(stats.emitted);
 	for (unsigned int i = 0; i < KTAPE_LOST_REASONS; i++)
-		if (sum(stats.lost[i]))
+		if (sum_class_counts(stats.lost[i]))
 			die("events were lost in set %s", set->name);
 	snprintf(path, sizeof(path), "%s/%s.events", folder, set->name);
-	result->bytes = save(path);
+	result->bytes = save_packets(path);
 	if (stats.tail)
 		die("the ring is too small for set %s", set->name);
 	close(session);
-	unload("ktape");
+	must_rmmod("ktape");
 }
 
 /* ---- further sessions and filters ---------------------------------------- */
@@ -344,11 +344,11 @@ static void more_off(const struct set *set, struct result *result)
 	(void)set;
 	session_command(KTAPE_IOC_STOP);
 	stats = ktape_stats();
-	result->total = sum(stats.emitted);
+	result->total = sum_class_counts(stats.emitted);
 	close(session);
 	while (nr_more)
 		close(more[--nr_more]);
-	unload("ktape");
+	must_rmmod("ktape");
 }
 
 static uint64_t ftrace_stat(const char *name)
@@ -383,9 +383,9 @@ static void enable(const char *names)
 
 static void ftrace_on(const struct set *set)
 {
-	put_file(TRACEFS "trace_clock", "local");
-	put_file(TRACEFS "trace", " ");
-	put_file(TRACEFS "tracing_on", "1");
+	write_setting(TRACEFS "trace_clock", "local");
+	write_setting(TRACEFS "trace", " ");
+	write_setting(TRACEFS "tracing_on", "1");
 	enable(set->ftrace);
 }
 
@@ -398,11 +398,11 @@ static uint64_t ftrace_events(void)
 static void ftrace_off(const struct set *set, struct result *result)
 {
 	(void)set;
-	put_file(TRACEFS "tracing_on", "0");
+	write_setting(TRACEFS "tracing_on", "0");
 	result->total = ftrace_stat("entries");
 	result->bytes = ftrace_stat("bytes");
-	put_file(TRACEFS "set_event", " ");
-	put_file(TRACEFS "trace", " ");
+	write_setting(TRACEFS "set_event", " ");
+	write_setting(TRACEFS "trace", " ");
 }
 
 const struct mode modes[] = {

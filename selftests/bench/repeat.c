@@ -32,7 +32,7 @@ struct stream {
 	uint64_t discarded;
 };
 
-static struct stream load(const char *path)
+static struct stream load_stream(const char *path)
 {
 	struct stream s = { .data = NULL };
 	ssize_t got;
@@ -49,7 +49,7 @@ static struct stream load(const char *path)
 	return s;
 }
 
-static struct ktape_block *block(const struct stream *s, size_t at)
+static struct ktape_block *stream_block(const struct stream *s, size_t at)
 {
 	struct ktape_block *b = (struct ktape_block *)(s->data + at);
 
@@ -77,7 +77,7 @@ static void move_records(struct ktape_block *b, uint64_t by)
 	}
 }
 
-static void move(struct ktape_block *b, uint64_t by, const struct stream *s)
+static void move_block(struct ktape_block *b, uint64_t by, const struct stream *s)
 {
 	move_records(b, by);
 	b->ts_begin += by;
@@ -92,12 +92,12 @@ static void move(struct ktape_block *b, uint64_t by, const struct stream *s)
 }
 
 /* Find the duration of the trace, and what the stream has counted: its first packet is empty. */
-static void measure(struct stream *s, uint64_t times[2])
+static void measure_stream(struct stream *s, uint64_t times[2])
 {
-	const struct ktape_block *first = block(s, 0);
+	const struct ktape_block *first = stream_block(s, 0);
 
 	for (size_t at = 0; at < s->len;) {
-		const struct ktape_block *b = block(s, at);
+		const struct ktape_block *b = stream_block(s, at);
 
 		s->numbers = b->seq - first->seq + 1;
 		s->emitted = b->emitted - first->emitted;
@@ -124,9 +124,9 @@ static void write_stream(const char *path, const struct stream *s,
 		if (write(fd, s->data, s->len) != (ssize_t)s->len)
 			err(1, "%s", path);
 		for (size_t at = 0; at < s->len;) {
-			struct ktape_block *b = block(s, at);
+			struct ktape_block *b = stream_block(s, at);
 
-			move(b, by, s);
+			move_block(b, by, s);
 			at += b->packet_bits / 8;
 		}
 	}
@@ -146,8 +146,8 @@ int main(int argc, char **argv)
 		snprintf(path, sizeof(path), "%s/cpu%d", argv[1], nr);
 		if (access(path, F_OK))
 			break;
-		streams[nr] = load(path);
-		measure(&streams[nr], times);
+		streams[nr] = load_stream(path);
+		measure_stream(&streams[nr], times);
 	}
 	if (!nr)
 		errx(1, "%s: no streams", argv[1]);

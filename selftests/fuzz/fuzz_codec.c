@@ -61,7 +61,7 @@ static void fuzz_codec_event(struct ktape_trace *t, const struct ktape_event *e)
 	free(line);
 }
 
-static void convert(struct ktape_trace *t, const char *to, bool line)
+static void convert_fuzzed(struct ktape_trace *t, const char *to, bool line)
 {
 	static char folder[] = "ktape-fuzz.XXXXXX";
 	static bool made;
@@ -108,10 +108,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	how.flags = data[0] & SORTED ? KTAPE_TRACE_SORTED : 0;
 	fd = codec_file(path, data + 1, len - 1);
 	if (!ktape_trace_open(path, &how, &t, NULL)) {
-		convert(t,
-			output_name((data[0] >> OUTPUT_SHIFT) +
-				    data[len - 1] % OUTPUTS),
-			line);
+		convert_fuzzed(t,
+			       output_name((data[0] >> OUTPUT_SHIFT) +
+					   data[len - 1] % OUTPUTS),
+			       line);
 		ktape_trace_close(t);
 	}
 	close(fd);

@@ -10,8 +10,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
-static void put_file(const char *folder, const char *name, const uint8_t *data,
-		     size_t len)
+static void write_ctf_file(const char *folder, const char *name,
+			   const uint8_t *data, size_t len)
 {
 	char path[CODEC_PATH];
 	int fd;
@@ -50,8 +50,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	text = (data[0] | (size_t)data[1] << 8) % (len - 1);
 	if (!made)
 		made = mkdtemp(folder);
-	put_file(folder, "metadata", data + 2, text);
-	put_file(folder, "channel0_0", data + 2 + text, len - 2 - text);
+	write_ctf_file(folder, "metadata", data + 2, text);
+	write_ctf_file(folder, "channel0_0", data + 2 + text, len - 2 - text);
 	if (ktape_trace_open(folder, &how, &t, &error)) {
 		assert(memchr(error.text, 0, sizeof(error.text)));
 		return 0;

@@ -31,7 +31,7 @@ int kt_pipe_metadata(const uint8_t *uuid, const char *metadata, size_t len,
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
-static uint64_t get(const uint8_t *p, size_t size)
+static uint64_t get_le(const uint8_t *p, size_t size)
 {
 	uint64_t value = 0;
 
@@ -40,32 +40,33 @@ static uint64_t get(const uint8_t *p, size_t size)
 }
 
 /* Return the bytes of the metadata packet at the beginning, or 0. */
-static size_t metadata_size(const uint8_t *data, size_t len)
+static size_t metadata_packet_size(const uint8_t *data, size_t len)
 {
 	size_t size;
 
 	if (len <= sizeof(struct ktape_metadata_packet) ||
-	    get(data, 4) != KTAPE_METADATA_MAGIC)
+	    get_le(data, 4) != KTAPE_METADATA_MAGIC)
 		return 0;
-	size = get(data + offsetof(struct ktape_metadata_packet, packet_bits), 4) / 8;
+	size = get_le(data + offsetof(struct ktape_metadata_packet, packet_bits), 4) /
+	       8;
 	return size > sizeof(struct ktape_metadata_packet) && size <= len ? size : 0;
 }
 
 /* Correct the checksums of a pipe form, and the UUIDs of its packets. */
 static void seal(uint8_t *data, size_t len)
 {
-	size_t at = metadata_size(data, len);
+	size_t at = metadata_packet_size(data, len);
 
 	if (at)
 		kt_metadata_seal((char *)data + sizeof(struct ktape_metadata_packet),
 				 at - sizeof(struct ktape_metadata_packet));
 	while (len - at >= KTAPE_BLOCK_HEADER &&
-	       get(data + at, 4) == KTAPE_BLOCK_MAGIC) {
+	       get_le(data + at, 4) == KTAPE_BLOCK_MAGIC) {
 		uint8_t *p = data + at;
 		uint64_t content, packet;
 
-		content = get(p + offsetof(struct ktape_block, content_bits), 8);
-		packet = get(p + offsetof(struct ktape_block, packet_bits), 8) / 8;
+		content = get_le(p + offsetof(struct ktape_block, content_bits), 8);
+		packet = get_le(p + offsetof(struct ktape_block, packet_bits), 8) / 8;
 		if (content / 8 < KTAPE_BLOCK_HEADER || content / 8 > len - at)
 			break;
 		if (at)
@@ -87,7 +88,7 @@ static void take_finding(void *arg, const struct ktape_finding *f)
 		abort();
 }
 
-static void verify(const char *path)
+static void verify_fuzzed(const char *path)
 {
 	const struct ktape_verify_options how = { .finding = take_finding };
 	struct ktape_verify_cpu cpu = { 0 };
@@ -101,7 +102,7 @@ static void verify(const char *path)
 	ktape_verify_close(v);
 }
 
-static void read_all(const char *path)
+static void read_fuzzed_events(const char *path)
 {
 	struct ktape_trace_options how = { .window = 4096, .memory = 1 << 20 };
 	const struct ktape_event *e;
@@ -115,7 +116,7 @@ static void read_all(const char *path)
 }
 
 /* Let the pipe form come from standard input. */
-static void read_pipe(const uint8_t *data, size_t len)
+static void read_as_pipe(const uint8_t *data, size_t len)
 {
 	int fds[2];
 
@@ -127,10 +128,11 @@ static void read_pipe(const uint8_t *data, size_t len)
 	if (dup2(fds[0], 0) < 0)
 		abort();
 	close(fds[0]);
-	read_all("-");
+	read_fuzzed_events("-");
 }
 
-static void put_file(int dir, const char *name, const uint8_t *data, size_t len)
+static void write_native_file(int dir, const char *name, const uint8_t *data,
+			      size_t len)
 {
 	int fd = openat(dir, name, O_WRONLY | O_CREAT | O_TRUNC, 0666);
 
@@ -140,22 +142,22 @@ static void put_file(int dir, const char *name, const uint8_t *data, size_t len)
 }
 
 /* Make a directory of it: its metadata as text, and all packets as one stream. */
-static void read_folder(const uint8_t *data, size_t len, bool check)
+static void read_as_folder(const uint8_t *data, size_t len, bool check)
 {
 	static char path[] = "ktape-fuzz.XXXXXX";
 	const size_t head = sizeof(struct ktape_metadata_packet);
-	size_t metadata = metadata_size(data, len);
+	size_t metadata = metadata_packet_size(data, len);
 	int dir;
 
 	if (!metadata || !mkdtemp(path))
 		return;
 	dir = open(path, O_RDONLY | O_DIRECTORY);
-	put_file(dir, "metadata", data + head, metadata - head);
-	put_file(dir, "stream_0_0", data + metadata, len - metadata);
+	write_native_file(dir, "metadata", data + head, metadata - head);
+	write_native_file(dir, "stream_0_0", data + metadata, len - metadata);
 	if (check)
-		verify(path);
+		verify_fuzzed(path);
 	else
-		read_all(path);
+		read_fuzzed_events(path);
 	unlinkat(dir, "metadata", 0);
 	unlinkat(dir, "stream_0_0", 0);
 	close(dir);
@@ -192,7 +194,7 @@ static const uint8_t *fixed_metadata(bool converted, size_t *size)
 	return packets[converted];
 }
 
-static void run(unsigned int how, uint8_t *trace, size_t len)
+static void read_fuzzed_trace(unsigned int how, uint8_t *trace, size_t len)
 {
 	char path[CODEC_PATH];
 	int fd;
@@ -200,15 +202,15 @@ static void run(unsigned int how, uint8_t *trace, size_t len)
 	if (!(how & AS_IT_IS))
 		seal(trace, len);
 	if (how & AS_FOLDER) {
-		read_folder(trace, len, how & VERIFY);
+		read_as_folder(trace, len, how & VERIFY);
 	} else if (how & AS_PIPE) {
-		read_pipe(trace, len);
+		read_as_pipe(trace, len);
 	} else {
 		fd = codec_file(path, trace, len);
 		if (how & VERIFY)
-			verify(path);
+			verify_fuzzed(path);
 		else
-			read_all(path);
+			read_fuzzed_events(path);
 		close(fd);
 	}
 }
@@ -229,7 +231,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	if (head)
 		memcpy(trace, head, head_len);
 	memcpy(trace + head_len, data + 1, len - 1);
-	run(data[0], trace, head_len + len - 1);
+	read_fuzzed_trace(data[0], trace, head_len + len - 1);
 	free(trace);
 	return 0;
 }

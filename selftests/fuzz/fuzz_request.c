@@ -244,7 +244,7 @@ void serve_child_end_all(void)
  * Make a folder with a trace, a hidden file, and beside it a file and a link that lead out
  * of the folder.
  */
-static int make_folder(void)
+static int make_served_folder(void)
 {
 	char path[] = "ktape-fuzz.XXXXXX";
 	static const uint8_t magic[] = { 0x57, 0x1d, 0xd1, 0x75 };
@@ -280,7 +280,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 
 	assert(text);
 	if (!handler) {
-		s.root = make_folder();
+		s.root = make_served_folder();
 		assert(!serve_http_start(&s, &http));
 	}
 	memcpy(text, data, len);

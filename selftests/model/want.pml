@@ -7,8 +7,8 @@
  * One event, two sessions, a task and an interrupt that nests in it.  A callback
  * runs with preemption disabled, so synchronize_rcu() has seen the CPU idle once.
  *
- * BY_THREAD: the filters are by thread, and the running thread passes none of them.  So
- * they are in the pass mask instead of the want bits (module/event/now.c).
+ * BY_THREAD: the filters are by thread, so they are in the pass mask instead of the want bits
+ * (module/event/now.c).  Two threads take turns.  One of them passes all filters.
  */
 #define SESSIONS	2
 #define KT_WANT_CHECK	4	/* a filter applies in one of the sessions */
@@ -25,9 +25,22 @@
 byte want;
 #ifdef BY_THREAD
 #define CLOSED		3
+#ifndef SWITCHES
+#define SWITCHES	2
+#endif
+#define KT_WANT_SWITCH	4	/* a switch changes the mask */
+byte want_switch;	/* want bits of sched_switch */
 byte mask;		/* sessions that the thread does not pass, or CLOSED */
 byte selective;		/* sessions that have a thread filter, or had one */
+byte planned;		/* sessions that have a thread filter */
+bool passes;		/* the running thread passes all filters */
+bool arrived;		/* KT_ARRIVED: a switch was seen since the mask was closed */
+byte switches = SWITCHES;
+#define PASSES		passes
+#else
+#define PASSES		false
 #endif
+bool irqs_off;
 bool ring[SESSIONS];	/* is there a pointer? */
 byte filters[SESSIONS];		/* kt_filters[]: 0 = none, else its number */
 
@@ -41,6 +54,7 @@ byte filters_freed;		/* filters up to this number are freed */
 bool quiet[SESSIONS];		/* the session has stopped: no record any more */
 bool complete[SESSIONS];	/* it records: each event that begins now is there */
 bool strict[SESSIONS];		/* its filter was announced: nothing passes it */
+bool open[SESSIONS];		/* it has no filter: all must pass */
 byte must[2];			/* per context: sessions that must get the event */
 
 inline use_ring(s)
@@ -64,8 +78,8 @@ inline event_put(s)
 	use_ring(s);
 	f = filters[s];
 	if
-	:: f == 0 ->
-		atomic { assert(!strict[s]); record(s) }
+	:: f == 0 || PASSES ->
+		atomic { assert(PASSES || !strict[s]); record(s); f = 0 }
 	:: else ->
 		atomic {
 			assert(f > filters_freed);
@@ -81,19 +95,64 @@ inline event_put(s)
  */
 #ifdef BY_THREAD
 #define held(w)		((w) & mask)
-#define renew()		atomic { mask == CLOSED -> mask = selective } unless \
-			atomic { mask != CLOSED -> skip }
+#define mask_now()	(passes -> 0 : selective)
+#define thread_known()	(arrived && (want_switch & 3))
+/* kt_now_renew(): with interrupts disabled */
+#define renew()		mask = (selective == 0 -> 0 : \
+				(thread_known() -> mask_now() : mask))
+
+/* event_by_mask(): the mask alone decides, unless it is closed */
+inline event_by_mask(s)
+{
+	if
+	:: atomic { mask == CLOSED -> skip }
+		event_put(s)
+	:: atomic { mask != CLOSED && (mask & BIT(s)) ->
+		use_ring(s);
+		assert(!passes && !open[s]);
+		must[_pid] = must[_pid] & ~BIT(s) }	/* filtered */
+	:: atomic { mask != CLOSED && !(mask & BIT(s)) ->
+		assert(passes || !strict[s]) }
+		record(s)
+	fi
+}
 #else
 #define held(w)		((w) & KT_WANT_CHECK)
 #define renew()		skip
+#define event_by_mask(s) event_put(s)
 #endif
 
-active [2] proctype writer() provided (top <= _pid + 1)
+active [2] proctype writer() provided (top <= _pid + 1 && !(irqs_off && _pid == 1))
 {
 	byte outer, w, f;
 
 end_idle:
 	do
+#ifdef BY_THREAD
+	/* The probe of sched_switch: record_sched_switch(), kt_switch_record() */
+	:: atomic {
+		_pid == 0 && switches > 0 && attached ->
+		switches--;
+		irqs_off = true;
+		top = 1;
+		assert(!unloaded)
+	   }
+	   w = want_switch;
+	   if
+	   :: w == 0 || !(w & (mask | KT_WANT_SWITCH)) ->
+		/* No session needs the mask. */
+		atomic { passes = !passes; arrived = true }
+	   :: else ->
+		if
+		:: selective == 0 -> atomic { passes = !passes; mask = 0 }
+		:: else -> atomic {
+			passes = !passes;
+			arrived = true;
+			mask = mask_now() }
+		fi
+	   fi;
+	   atomic { w = 0; irqs_off = false; top = 0 }
+#endif
 	:: atomic {
 		left[_pid] > 0 && attached ->
 		left[_pid]--;
@@ -106,7 +165,7 @@ end_idle:
 	   w = want;
 	   if
 	   :: atomic { !held(w) ->
-		assert(!((w & 1) && strict[0]) && !((w & 2) && strict[1])) }
+		assert(PASSES || (!((w & 1) && strict[0]) && !((w & 2) && strict[1]))) }
 		/* kt_put() */
 		if
 		:: w & 1 -> record(0)
@@ -121,11 +180,11 @@ end_idle:
 		renew();
 		w = want;
 		if
-		:: w & 1 -> event_put(0)
+		:: w & 1 -> event_by_mask(0)
 		:: else
 		fi;
 		if
-		:: w & 2 -> event_put(1)
+		:: w & 2 -> event_by_mask(1)
 		:: else
 		fi
 	   fi;
@@ -147,12 +206,16 @@ end_idle:
 #define active_mask()	((active_[0] -> 1 : 0) | (active_[1] -> 2 : 0))
 
 #ifdef BY_THREAD
+#define plan(s)		planned = planned & ~BIT(s) | \
+				  (active_[s] && filters[s] -> BIT(s) : 0)
+#define store_want()	want = sessions
+#define store_switch()	want_switch = sessions | (planned -> KT_WANT_SWITCH : 0)
+
 /* What the mask is computed from, then an interrupt that computes it */
 inline kt_want_settle(s)
 {
-	selective = selective & ~BIT(s) |
-		    (active_[s] && filters[s] -> BIT(s) : 0);
-	mask = selective
+	selective = selective & ~BIT(s) | (planned & BIT(s));
+	atomic { !irqs_off -> renew() }
 }
 #else
 #define kt_want_settle(s)	skip
@@ -163,20 +226,38 @@ inline kt_want_set(s)
 {
 	sessions = (active_[s] -> sessions | BIT(s) : sessions & ~BIT(s));
 #ifdef BY_THREAD
-	/* An interrupt on the CPU; a stop has none. */
-	atomic {
-		if
-		:: active_[s] ->
-			selective = selective | (filters[s] -> BIT(s) : 0);
-			mask = CLOSED
-		:: else
-		fi;
-		want = sessions
-	}
+	if
+	:: active_[s] ->
+		/* An interrupt on the CPU: control_write_want() */
+		atomic {
+			!irqs_off ->
+#ifndef M_not_forgotten
+			mask = CLOSED;		/* kt_now_forget() */
+			arrived = false;
+#endif
+			plan(s);
+			selective = selective | planned;
+			store_want();
+			store_switch();
+			renew()
+		}
+	:: else ->
+		/* A stop has none: kt_want_set_everywhere() */
+		plan(s);
+#ifdef M_switch_first
+		store_switch();
+		store_want();
+#else
+		store_want();
+		store_switch();
+#endif
+	fi
 #ifdef M_settle_early
+	;
 	kt_want_settle(s)
 #endif
 #ifdef M_open_at_stop
+	;
 	mask = (sessions -> mask : 0)
 #endif
 #else
@@ -209,6 +290,7 @@ inline session_start(s)
 #endif
 	synchronize_rcu();
 	kt_want_settle(s);
+	open[s] = filters[s] == 0;
 	complete[s] = true	/* on-marker */
 }
 
@@ -236,6 +318,7 @@ inline session_filter(s, new)
 {
 	byte old = filters[s];
 	strict[s] = strict[s] && new;
+	open[s] = open[s] && !new;
 	filters[s] = new;
 	kt_want_set(s);
 #ifdef M_filters_freed_early
@@ -244,6 +327,7 @@ inline session_filter(s, new)
 	synchronize_rcu();
 	kt_want_settle(s);
 	strict[s] = new != 0;
+	open[s] = new == 0;
 	filters_freed = old
 }
 

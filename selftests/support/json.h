@@ -78,7 +78,7 @@ static inline bool json_digits(const char **at)
 	return n;
 }
 
-static inline bool json_number(const char **at)
+static inline bool json_skip_number(const char **at)
 {
 	const char *start = *at += **at == '-';
 
@@ -145,7 +145,7 @@ static inline bool json_value(const char **at, unsigned int depth)
 	} else if (**at == '"') {
 		good = json_string(at);
 	} else if (**at == '-' || isdigit((unsigned char)**at)) {
-		good = json_number(at);
+		good = json_skip_number(at);
 	} else {
 		good = json_word(at);
 	}

@@ -55,12 +55,12 @@ static void notrace probe_store(void *data, unsigned long a, unsigned long b,
 	cell->words[2] = c;
 }
 
-static void *probe(void)
+static void *floor_probe(void)
 {
 	return store ? (void *)probe_store : (void *)probe_empty;
 }
 
-static bool listed(const char *name)
+static bool event_is_listed(const char *name)
 {
 	size_t len = strlen(name);
 	const char *at;
@@ -71,17 +71,18 @@ static bool listed(const char *name)
 	return false;
 }
 
-static void attach(struct tracepoint *tp, void *unused)
+static void attach_floor_probe(struct tracepoint *tp, void *unused)
 {
-	if (listed(tp->name) && nr_attached < TRACEPOINTS_MAX &&
-	    !tracepoint_probe_register(tp, probe(), NULL))
+	if (event_is_listed(tp->name) && nr_attached < TRACEPOINTS_MAX &&
+	    !tracepoint_probe_register(tp, floor_probe(), NULL))
 		attached[nr_attached++] = tp;
 }
 
 static void detach_all(void)
 {
 	while (nr_attached)
-		tracepoint_probe_unregister(attached[--nr_attached], probe(), NULL);
+		tracepoint_probe_unregister(attached[--nr_attached],
+					    floor_probe(), NULL);
 	tracepoint_synchronize_unregister();
 	free_percpu(buffers);
 }
@@ -96,7 +97,7 @@ static int __init floor_init(void)
 	buffers = alloc_percpu(struct buffer);
 	if (!buffers)
 		return -ENOMEM;
-	for_each_kernel_tracepoint(attach, NULL)
+	for_each_kernel_tracepoint(attach_floor_probe, NULL)
 		;
 	if (nr_attached == wanted)
 		return 0;

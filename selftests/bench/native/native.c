@@ -27,7 +27,7 @@ static struct kt_ring ring;
 static struct kt_desc descs[BLOCKS];
 static void *base[BLOCKS];
 
-static void *memory(size_t size)
+static void *aligned_memory(size_t size)
 {
 	void *p = aligned_alloc(4096, size);
 
@@ -42,7 +42,7 @@ static void setup(void)
 		.block_size = BLOCK_SIZE,
 		.nr_blocks = BLOCKS,
 		.mode = KTAPE_MODE_OVERWRITE,
-		.page = memory(8192),
+		.page = aligned_memory(8192),
 		.blocks = descs,
 		.base = base,
 		.ops = &put_ops,
@@ -50,12 +50,12 @@ static void setup(void)
 	int i;
 
 	for (i = 0; i < BLOCKS; i++)
-		base[i] = memory(BLOCK_SIZE);
+		base[i] = aligned_memory(BLOCK_SIZE);
 	kt_ring_init(&ring, &config);
-	floor_use(memory(BLOCK_SIZE * BLOCKS));
+	floor_use(aligned_memory(BLOCK_SIZE * BLOCKS));
 }
 
-static noinline void events(put_t *put, unsigned int number)
+static noinline void put_events(put_t *put, unsigned int number)
 {
 	unsigned int i;
 
@@ -63,11 +63,11 @@ static noinline void events(put_t *put, unsigned int number)
 		put(&ring, i, i, i);
 }
 
-static u64 chunk(put_t *put)
+static u64 time_chunk(put_t *put)
 {
 	u64 from = kt_clock();
 
-	events(put, CHUNK);
+	put_events(put, CHUNK);
 	return kt_clock() - from;
 }
 
@@ -82,7 +82,7 @@ struct cost {
 	double min, p10;
 };
 
-static struct cost cost_of(u64 *ticks, double ns)
+static struct cost cost_of_ticks(u64 *ticks, double ns)
 {
 	size_t number = (size_t)CHUNKS * ROUNDS;
 
@@ -94,7 +94,7 @@ static struct cost cost_of(u64 *ticks, double ns)
 }
 
 /* Nanoseconds per tick. */
-static double tick(void)
+static double ns_per_tick(void)
 {
 	struct timespec from, to;
 	u64 begin, ns;
@@ -109,7 +109,7 @@ static double tick(void)
 	return (double)ns / (double)(kt_clock() - begin);
 }
 
-static void measure(unsigned int nargs, double ns)
+static void measure_puts(unsigned int nargs, double ns)
 {
 	static u64 ticks[3][CHUNKS * ROUNDS];
 	put_t *const puts[3] = {
@@ -124,9 +124,9 @@ static void measure(unsigned int nargs, double ns)
 		for (which = 0; which < 3; which++)
 			for (i = 0; i < CHUNKS; i++)
 				ticks[which][round * CHUNKS + i] =
-					chunk(puts[which]);
+					time_chunk(puts[which]);
 	for (which = 0; which < 3; which++)
-		c[which] = cost_of(ticks[which], ns);
+		c[which] = cost_of_ticks(ticks[which], ns);
 	printf("%u %.2f %.2f %.2f %.2f %.2f %.2f\n", nargs, c[0].min, c[0].p10,
 	       c[1].min, c[1].p10, c[2].min, c[2].p10);
 }
@@ -138,14 +138,14 @@ int main(int argc, char **argv)
 	setup();
 	if (argc == 4) {
 		nargs = (unsigned int)atoi(argv[2]) & 3;
-		events(argv[1][0] == 'r' ? puts_ring[nargs] :
-		       argv[1][0] == 'f' ? puts_floor[nargs] :
-		       argv[1][0] == 'c' ? puts_cmpxchg[nargs] :
-					   put_nothing,
-		       (unsigned int)atoi(argv[3]));
+		put_events(argv[1][0] == 'r' ? puts_ring[nargs] :
+			   argv[1][0] == 'f' ? puts_floor[nargs] :
+			   argv[1][0] == 'c' ? puts_cmpxchg[nargs] :
+					       put_nothing,
+			   (unsigned int)atoi(argv[3]));
 		return 0;
 	}
 	for (nargs = 0; nargs < 4; nargs++)
-		measure(nargs, tick());
+		measure_puts(nargs, ns_per_tick());
 	return 0;
 }

@@ -69,7 +69,7 @@ PUT(1)
 PUT(2)
 PUT(3)
 
-static noinline void nothing(struct kt_ring *r, u32 a0, u32 a1, u32 a2)
+static noinline void put_no_record(struct kt_ring *r, u32 a0, u32 a1, u32 a2)
 {
 	(void)r;
 	(void)a0;
@@ -81,7 +81,7 @@ static noinline void nothing(struct kt_ring *r, u32 a0, u32 a1, u32 a2)
 put_t *const puts_ring[4] = { ring0, ring1, ring2, ring3 };
 put_t *const puts_floor[4] = { floor0, floor1, floor2, floor3 };
 put_t *const puts_cmpxchg[4] = { cmpxchg0, cmpxchg1, cmpxchg2, cmpxchg3 };
-put_t *const put_nothing = nothing;
+put_t *const put_nothing = put_no_record;
 
 static void put_opening(struct kt_ring *r, struct ktape_block *block,
 			const struct kt_record *rec)

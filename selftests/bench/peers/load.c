@@ -46,9 +46,9 @@ static void run_wide(unsigned int rounds)
 static const struct work works[] = {
 	{ "switch", run_switch, 100 },
 	{ "waking", run_switch, 100 },
-	{ "syscall", run_syscall, 1000 },
+	{ "syscall", run_getppid, 1000 },
 	{ "wide", run_wide, 1000 },
-	{ "softirq", run_udp, 60 },
+	{ "softirq", run_udp_datagrams, 60 },
 	{ "A", run_mix, 2 },
 	{ "B", run_mix, 2 },
 	{ "C", run_mix, 2 },
@@ -56,7 +56,7 @@ static const struct work works[] = {
 
 static FILE *result;
 
-static unsigned long number(const char *text)
+static unsigned long argument_number(const char *text)
 {
 	char *end;
 	unsigned long n = strtoul(text, &end, 10);
@@ -67,7 +67,8 @@ static unsigned long number(const char *text)
 }
 
 /* Sum the numbers of the lines that match one of the formats, up to a line. */
-static uint64_t sum(const char *path, const char *const *formats, const char *last)
+static uint64_t sum_matching_lines(const char *path, const char *const *formats,
+				   const char *last)
 {
 	unsigned long n, total = 0;
 	char line[256];
@@ -93,11 +94,11 @@ static uint64_t counted(void)
 		NULL,
 	};
 
-	return sum(STATS, formats, NULL);
+	return sum_matching_lines(STATS, formats, NULL);
 }
 
 /* What is recorded of counting itself does not count. */
-static void slices(const char *set)
+static void run_load_slices(const char *set)
 {
 	const struct work *w = works;
 	uint64_t before, own, begin, insns = 0, events = 0;
@@ -107,10 +108,10 @@ static void slices(const char *set)
 			die("no set %s", set);
 	be_first();
 	prepare_load();
-	settle();
+	settle_system();
 	w->run(w->rounds);
 	for (int i = 0; i < SLICES; i++) {
-		rest();
+		rest_between_ticks();
 		before = counted();
 		own = counted() - before;
 		before += 2 * own;
@@ -130,14 +131,14 @@ static void mix(const char *rounds)
 	before = counted();
 	own = counted() - before;
 	before += 2 * own;
-	run_mix(number(rounds));
+	run_mix(argument_number(rounds));
 	fprintf(result, "mix rounds=%s events=%lu\n", rounds, counted() - before);
 }
 
 static pthread_barrier_t together;
 static unsigned long calls;
 
-static void *call(void *unused)
+static void *call_getppid(void *unused)
 {
 	pthread_barrier_wait(&together);
 	for (unsigned long i = 0; i < calls; i++)
@@ -146,7 +147,7 @@ static void *call(void *unused)
 	return unused;
 }
 
-static void burst(const char *count, int policy)
+static void run_call_burst(const char *count, int policy)
 {
 	struct sched_param param = { .sched_priority = policy == SCHED_FIFO };
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
@@ -154,7 +155,7 @@ static void burst(const char *count, int policy)
 	pthread_t thread;
 	cpu_set_t set;
 
-	calls = number(count);
+	calls = argument_number(count);
 	if (pthread_barrier_init(&together, NULL, cpus + 1) ||
 	    pthread_attr_init(&attr) ||
 	    pthread_attr_setinheritsched(&attr, PTHREAD_EXPLICIT_SCHED) ||
@@ -165,7 +166,7 @@ static void burst(const char *count, int policy)
 		CPU_ZERO(&set);
 		CPU_SET(cpu, &set);
 		if (pthread_attr_setaffinity_np(&attr, sizeof(set), &set) ||
-		    pthread_create(&thread, &attr, call, NULL))
+		    pthread_create(&thread, &attr, call_getppid, NULL))
 			die("start a thread on CPU %ld", cpu);
 	}
 	pthread_barrier_wait(&together);
@@ -181,7 +182,7 @@ static uint64_t idle(void)
 		NULL,
 	};
 
-	return sum(TIMERS, formats, "cpu: 1");
+	return sum_matching_lines(TIMERS, formats, "cpu: 1");
 }
 
 /* The kernel's number does not have the free pages that CPUs keep for themselves. */
@@ -190,10 +191,11 @@ static uint64_t available(void)
 	static const char *const memory[] = { "MemAvailable: %lu", NULL };
 	static const char *const pages[] = { " count: %lu", NULL };
 
-	return sum(MEMORY, memory, NULL) + sum(ZONES, pages, NULL) * 4;
+	return sum_matching_lines(MEMORY, memory, NULL) +
+	       sum_matching_lines(ZONES, pages, NULL) * 4;
 }
 
-static void mark(const char *name)
+static void print_mark(const char *name)
 {
 	struct timespec ts;
 
@@ -212,15 +214,15 @@ int main(int argc, char **argv)
 	if (argc != 3)
 		die("usage: load slices|mix|burst|calls|mark WHAT");
 	if (!strcmp(argv[1], "slices"))
-		slices(argv[2]);
+		run_load_slices(argv[2]);
 	else if (!strcmp(argv[1], "mix"))
 		mix(argv[2]);
 	else if (!strcmp(argv[1], "burst"))
-		burst(argv[2], SCHED_FIFO);
+		run_call_burst(argv[2], SCHED_FIFO);
 	else if (!strcmp(argv[1], "calls"))
-		burst(argv[2], SCHED_OTHER);
+		run_call_burst(argv[2], SCHED_OTHER);
 	else if (!strcmp(argv[1], "mark"))
-		mark(argv[2]);
+		print_mark(argv[2]);
 	else
 		die("load %s", argv[1]);
 	if (fclose(result))

@@ -32,7 +32,7 @@ static const char *const names[] = { EVENTS(EVENT_NAME) };
 static unsigned long recorded;
 static volatile sig_atomic_t ended;
 
-static void end(int unused)
+static void end_recording(int unused)
 {
 	(void)unused;
 	ended = 1;
@@ -54,13 +54,13 @@ static int dump(const char *path)
 	return 0;
 }
 
-static int save(void *file, void *record, size_t size)
+static int save_record(void *file, void *record, size_t size)
 {
 	recorded++;
 	return fwrite(record, size, 1, file) == 1 ? 0 : -EIO;
 }
 
-static bool listed(const char *list, const char *name)
+static bool event_is_in_list(const char *list, const char *name)
 {
 	size_t len = strlen(name);
 
@@ -70,7 +70,8 @@ static bool listed(const char *list, const char *name)
 	return false;
 }
 
-static struct bpf_object *load(const char *path, const char *events, unsigned int mib)
+static struct bpf_object *load_bpf_object(const char *path, const char *events,
+					  unsigned int mib)
 {
 	struct bpf_object *object = bpf_object__open_file(path, NULL);
 	struct bpf_program *program;
@@ -80,7 +81,8 @@ static struct bpf_object *load(const char *path, const char *events, unsigned in
 		err(1, "%s", path);
 	bpf_object__for_each_program(program, object)
 		bpf_program__set_autoload(
-			program, listed(events, bpf_program__name(program)));
+			program,
+			event_is_in_list(events, bpf_program__name(program)));
 	map = bpf_object__find_map_by_name(object, "ring");
 	if (bpf_map__set_max_entries(map, mib << 20))
 		err(1, "size of the ring");
@@ -92,7 +94,7 @@ static struct bpf_object *load(const char *path, const char *events, unsigned in
 	return object;
 }
 
-static unsigned long long lost(struct bpf_object *object)
+static unsigned long long bpf_lost_records(struct bpf_object *object)
 {
 	int fd = bpf_object__find_map_fd_by_name(object, ".bss");
 	unsigned int zero = 0;
@@ -110,7 +112,7 @@ static void follow(struct bpf_object *object, FILE *file, pid_t command, bool re
 	int n;
 
 	reader = ring_buffer__new(bpf_object__find_map_fd_by_name(object, "ring"),
-				  save, file, NULL);
+				  save_record, file, NULL);
 	if (!reader)
 		err(1, "read the ring");
 	while (read && !ended) {
@@ -155,8 +157,8 @@ int main(int argc, char **argv)
 	file = fopen(argv[2], "w");
 	if (!file)
 		err(1, "%s", argv[2]);
-	signal(SIGCHLD, end);
-	object = load(argv[0], argv[1], mib);
+	signal(SIGCHLD, end_recording);
+	object = load_bpf_object(argv[0], argv[1], mib);
 	pid = fork();
 	if (pid < 0)
 		err(1, "fork");
@@ -167,7 +169,7 @@ int main(int argc, char **argv)
 	follow(object, file, pid, read);
 	if (fclose(file))
 		err(1, "%s", argv[2]);
-	printf("ring events=%lu lost=%llu\n", recorded, lost(object));
+	printf("ring events=%lu lost=%llu\n", recorded, bpf_lost_records(object));
 	bpf_object__close(object);
 	return 0;
 }

@@ -3,6 +3,7 @@
  * What writing alone takes: "bare FILE MIB" writes so much out of a shared mapping of 4 MiB,
  * a MiB at a time, with O_DIRECT where the file system has it.  Prints "bytes=B cpu=S".
  */
+#include <err.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,13 +15,7 @@
 #define MAPPED (4U << 20)
 #define PIECE  (1U << 20)
 
-static void die(const char *what)
-{
-	perror(what);
-	exit(1);
-}
-
-static double cpu_time(void)
+static double process_cpu_time(void)
 {
 	struct timespec ts;
 
@@ -42,21 +37,21 @@ int main(int argc, char **argv)
 	}
 	memory = memfd_create("memory", MFD_CLOEXEC);
 	if (memory < 0 || ftruncate(memory, MAPPED))
-		die("memory");
+		err(1, "memory");
 	data = mmap(NULL, MAPPED, PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0);
 	if (data == MAP_FAILED)
-		die("map");
+		err(1, "map");
 	memset(data, 0x5a, MAPPED);
 	fd = open(argv[1], flags | O_DIRECT, 0666);
 	if (fd < 0)
 		fd = open(argv[1], flags & ~O_EXCL, 0666);
 	if (fd < 0)
-		die(argv[1]);
-	before = cpu_time();
+		err(1, "%s", argv[1]);
+	before = process_cpu_time();
 	for (i = 0; i < mib; i++)
 		if (pwrite(fd, data + i * PIECE % MAPPED, PIECE,
 			   (off_t)(i * PIECE)) != PIECE)
-			die("write");
-	printf("bytes=%llu cpu=%.3f\n", mib * PIECE, cpu_time() - before);
+			err(1, "write");
+	printf("bytes=%llu cpu=%.3f\n", mib * PIECE, process_cpu_time() - before);
 	return close(fd) ? 1 : 0;
 }

@@ -6,6 +6,7 @@
  * block's bytes, its counts, and then commit.  In discard mode a block is filled again
  * once the recorder has reported a position behind it.
  */
+#include <err.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -44,12 +45,6 @@ static pthread_t thread;
 static struct timespec used;
 static uint64_t wanted, reported, records;
 static int event = -1, done;
-
-static void die(const char *what)
-{
-	perror(what);
-	exit(1);
-}
 
 /* ---- what the recorder calls ---------------------------------------------- */
 
@@ -140,7 +135,7 @@ static uint8_t *place(uint64_t block)
 }
 
 /* Open block @nr: its header is there, and no records. */
-static void open_block(uint64_t nr)
+static void open_model_block(uint64_t nr)
 {
 	memcpy(place(nr), models[nr % nr_models].bytes, KTAPE_BLOCK_HEADER);
 	__atomic_store_n(&page->commit, nr * BLOCK + KTAPE_BLOCK_HEADER,
@@ -148,7 +143,7 @@ static void open_block(uint64_t nr)
 }
 
 /* Store the records of block @nr, close it, and open the next one. */
-static void fill_block(uint64_t nr)
+static void fill_model_block(uint64_t nr)
 {
 	uint8_t *block = place(nr);
 
@@ -160,18 +155,18 @@ static void fill_block(uint64_t nr)
 	KT_HEAD_SET64(block, discarded, 0);
 	memset(block + offsetof(struct ktape_block, lost), 0,
 	       8 * KTAPE_LOST_REASONS);
-	open_block(nr + 1);
+	open_model_block(nr + 1);
 }
 
-static void wake(void)
+static void wake_recorder(void)
 {
 	const uint64_t one = 1;
 
 	if (write(event, &one, sizeof(one)) != sizeof(one))
-		die("wake");
+		err(1, "wake");
 }
 
-static void *fill(void *unused)
+static void *fill_ring(void *unused)
 {
 	const struct timespec pause = { .tv_nsec = 50000 };
 
@@ -181,12 +176,12 @@ static void *fill(void *unused)
 			       __atomic_load_n(&reported, __ATOMIC_ACQUIRE) >
 		       BLOCKS * BLOCK)
 			nanosleep(&pause, NULL);
-		fill_block(nr);
+		fill_model_block(nr);
 		if (nr % WATERMARK == WATERMARK - 1)
-			wake();
+			wake_recorder();
 	}
 	__atomic_store_n(&done, 1, __ATOMIC_RELEASE);
-	wake();
+	wake_recorder();
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
 	return unused;
 }
@@ -214,8 +209,8 @@ uint64_t device_records(void)
 void device_start(uint64_t blocks)
 {
 	wanted = blocks;
-	if (pthread_create(&thread, NULL, fill, NULL))
-		die("start a thread");
+	if (pthread_create(&thread, NULL, fill_ring, NULL))
+		err(1, "start a thread");
 }
 
 struct timespec device_finish(void)
@@ -231,12 +226,12 @@ static void read_models(const char *path)
 	uint8_t *block = NULL;
 
 	if (fd < 0)
-		die(path);
+		err(1, "%s", path);
 	while (nr_models < MODELS_MAX) {
 		if (!block)
 			block = malloc(BLOCK);
 		if (!block)
-			die("memory");
+			err(1, "memory");
 		/* Other packets are smaller, and padded to a page. */
 		if (read(fd, block, CONTROL) != CONTROL)
 			break;
@@ -245,7 +240,7 @@ static void read_models(const char *path)
 				  (off_t)(KT_HEAD64(block, packet_bits) / 8) -
 					  (off_t)CONTROL,
 				  SEEK_CUR) < 0)
-				die(path);
+				err(1, "%s", path);
 			continue;
 		}
 		if (read(fd, block + CONTROL, BLOCK - CONTROL) != BLOCK - CONTROL)
@@ -276,10 +271,10 @@ void device_make(char **files, int nr)
 	device.fd = memfd_create("ring", MFD_CLOEXEC);
 	event = eventfd(0, EFD_CLOEXEC);
 	if (device.fd < 0 || event < 0 || ftruncate(device.fd, (off_t)size))
-		die("ring");
+		err(1, "ring");
 	page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, device.fd, 0);
 	if (page == MAP_FAILED)
-		die("map the ring");
+		err(1, "map the ring");
 	data = (uint8_t *)page + CONTROL;
-	open_block(0);
+	open_model_block(0);
 }

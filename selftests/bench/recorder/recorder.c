@@ -34,14 +34,14 @@ ssize_t __wrap_pwritev64(int fd, const struct iovec *iov, int nr, off_t offset)
 	return __real_pwritev64(nowhere < 0 ? fd : nowhere, iov, nr, offset);
 }
 
-static void fail(const char *what, int err)
+static void recorder_fail(const char *what, int err)
 {
 	fprintf(stderr, "recorder: %s: %s\n", what, strerror(-err));
 	exit(1);
 }
 
 /* Return the CPU time of the process so far, without that of a thread. */
-static double cpu_time(const struct timespec *other)
+static double recorder_cpu_time(const struct timespec *other)
 {
 	struct timespec ts;
 
@@ -51,21 +51,21 @@ static double cpu_time(const struct timespec *other)
 }
 
 /* As ktape record does: a step after each call of the device, and while there is work. */
-static void record(struct ktape_recorder *recorder)
+static void record_device(struct ktape_recorder *recorder)
 {
 	uint64_t count;
 	int ret = 1;
 
 	while (ret >= 0 && (ret || !device_done())) {
 		if (!ret && read(device_ready(), &count, sizeof(count)) < 0)
-			fail("wait", -errno);
+			recorder_fail("wait", -errno);
 		ret = ktape_recorder_step(recorder);
 	}
 	if (ret < 0)
-		fail("step", ret);
+		recorder_fail("step", ret);
 	ret = ktape_recorder_finish(recorder);
 	if (ret)
-		fail("finish", ret);
+		recorder_fail("finish", ret);
 }
 
 int main(int argc, char **argv)
@@ -88,16 +88,16 @@ int main(int argc, char **argv)
 		nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
 		options.flags = KTAPE_RECORD_NO_URING;
 		if (nowhere < 0)
-			fail("/dev/null", -errno);
+			recorder_fail("/dev/null", -errno);
 	}
 	err = ktape_recorder_open(device_get(), &options, &recorder);
 	if (err)
-		fail("open", err);
-	before = cpu_time(&other);
+		recorder_fail("open", err);
+	before = recorder_cpu_time(&other);
 	device_start(blocks);
-	record(recorder);
+	record_device(recorder);
 	other = device_finish();
-	after = cpu_time(&other);
+	after = recorder_cpu_time(&other);
 	ktape_recorder_stats(recorder, &stats);
 	ktape_recorder_close(recorder);
 	if (stats.records != device_records() || stats.missed || stats.lost) {

@@ -236,4 +236,43 @@ TEST_F(excluded, included_later)
 	EXPECT_EQ(3, m.profiles);
 }
 
+/* What records say about the thread of a CPU. */
+struct ran {
+	long switches;
+	bool known;
+};
+
+static void on_switch(const struct kt_rec *r, void *arg)
+{
+	struct ran *s = arg;
+
+	s->switches += r->op == KTAPE_EV_SCHED_SWITCH;
+	if (r->op == KTAPE_EV_SCHED_SWITCH)
+		s->known = true;
+	if (r->op == KTAPE_EV_CONTEXT)
+		s->known = (int32_t)r->args[0] >= 0;
+}
+
+/* No record names a thread of a CPU that is excluded later: others run there. */
+TEST_F(excluded, excluded_later)
+{
+	const uint64_t first = 1;
+	struct ran ran = {};
+	struct kt_map map;
+
+	ASSERT_EQ(0, kt_filter_off(self->fd, KTAPE_FILTER_CPU));
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	for (int i = 0; i < TRIES; i++) {
+		ASSERT_EQ(0, kt_pin(1));
+		ASSERT_EQ(0, kt_pin(0));
+	}
+	ASSERT_EQ(0, kt_filter_set(self->fd, KTAPE_FILTER_CPU, &first, 1));
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_map(self->fd, 1, KTAPE_RING_EVENT, &map));
+	EXPECT_LT(0, kt_walk(&map, on_switch, &ran));
+	kt_unmap(&map);
+	EXPECT_LE(TRIES, ran.switches);
+	EXPECT_FALSE(ran.known);
+}
+
 TEST_HARNESS_MAIN

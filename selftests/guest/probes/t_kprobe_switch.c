@@ -31,7 +31,7 @@ FIXTURE(window)
 /*
  * Each wakes the other one and sleeps, so that each turn is a switch.  Both are stopped
  * before and after: a thread that exits has no memory, so a switch to it has no hit, but
- * flushes of the TLB that other CPUs request do.
+ * the flush of the TLB at the end of exit_mmap() has one, without a switch.
  */
 static void take_turns(int from, int to, bool begins)
 {

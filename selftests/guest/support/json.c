@@ -134,7 +134,7 @@ static void value(int depth)
 		return;
 	}
 	from = at;
-	if (!json_word(&at) && !json_number(&at))
+	if (!json_word(&at) && !json_skip_number(&at))
 		bad("no value");
 	show(from, (size_t)(at - from));
 }

@@ -67,8 +67,8 @@ static struct took run_scene(scene_fn *scene, uint64_t n)
 	return took;
 }
 
-static void check_memory(const char *what, scene_fn *scene, uint64_t n,
-			 long kib, bool reported)
+static void check_scene_memory(const char *what, scene_fn *scene, uint64_t n,
+			       long kib, bool reported)
 {
 	struct took took = run_scene(scene, n);
 
@@ -91,7 +91,7 @@ static void check_work(const char *what, scene_fn *scene, uint64_t n)
 	      (unsigned long long)one.work, (unsigned long long)two.work);
 }
 
-static void must(int err)
+static void must_succeed(int err)
 {
 	if (err < 0)
 		abort();
@@ -119,7 +119,7 @@ static struct ktape_event event_of(uint8_t opcode, uint8_t nargs,
 }
 
 __attribute__((unused)) static struct ktape_event
-name_of(const uint32_t args[7], uint32_t type, uint64_t ts)
+name_event_of(const uint32_t args[7], uint32_t type, uint64_t ts)
 {
 	struct ktape_event e = event_of(KTAPE_EV_REGISTRY, 7, args, ts);
 

@@ -8,17 +8,17 @@
 
 /* ---- names -------------------------------------------------------------------------- */
 
-static uint64_t names(uint64_t n)
+static uint64_t names_scene(uint64_t n)
 {
 	struct ktape_registry *r;
 	uint64_t left;
 
-	must(ktape_registry_new(1, &r));
+	must_succeed(ktape_registry_new(1, &r));
 	for (uint64_t i = 0; i < n; i++) {
 		const uint32_t args[7] = { (uint32_t)i, 1 };
-		struct ktape_event e = name_of(args, KTAPE_OBJ_THREAD, 1);
+		struct ktape_event e = name_event_of(args, KTAPE_OBJ_THREAD, 1);
 
-		must(ktape_registry_add(r, &e));
+		must_succeed(ktape_registry_add(r, &e));
 	}
 	left = ktape_registry_left_out(r);
 	ktape_registry_free(r);
@@ -33,12 +33,12 @@ static uint64_t similar_keys(uint64_t n)
 	struct ktape_registry *r;
 	uint64_t found = 0;
 
-	must(ktape_registry_new(1, &r));
+	must_succeed(ktape_registry_new(1, &r));
 	for (uint32_t i = 0; i < n; i++) {
 		const uint32_t args[7] = { i * id_step, i * param1_step };
-		struct ktape_event e = name_of(args, KTAPE_OBJ_ISR, 1);
+		struct ktape_event e = name_event_of(args, KTAPE_OBJ_ISR, 1);
 
-		must(ktape_registry_add(r, &e));
+		must_succeed(ktape_registry_add(r, &e));
 	}
 	for (uint32_t i = 0; i < n; i++)
 		found += !!ktape_registry_object(r, KTAPE_OBJ_ISR, i * id_step,
@@ -79,11 +79,11 @@ static void begin_tracex(void)
 	};
 	struct ktape_event e = event_of(KTAPE_EV_USER_EVENT, 5, head, 0);
 
-	must(ktape_rtos_new(&rtos));
-	must(ktape_rtos_take(rtos, &e));
+	must_succeed(ktape_rtos_new(&rtos));
+	must_succeed(ktape_rtos_take(rtos, &e));
 }
 
-static void add_entry(uint32_t cpu, uint32_t id, uint32_t thread, uint64_t ts)
+static void add_tracex_entry(uint32_t cpu, uint32_t id, uint32_t thread, uint64_t ts)
 {
 	const uint32_t args[7] = {
 		KTAPE_FORMAT_ID_TRACEX | id, thread, 4, 0, 0, thread, 5
@@ -91,7 +91,7 @@ static void add_entry(uint32_t cpu, uint32_t id, uint32_t thread, uint64_t ts)
 	struct ktape_event e = event_of(KTAPE_EV_USER_EVENT, 7, args, ts);
 
 	e.cpu = cpu;
-	must(ktape_rtos_take(rtos, &e));
+	must_succeed(ktape_rtos_take(rtos, &e));
 }
 
 static uint64_t end_tracex(void)
@@ -99,7 +99,7 @@ static uint64_t end_tracex(void)
 	const char *what;
 	uint64_t left;
 
-	must(ktape_rtos_finish(rtos));
+	must_succeed(ktape_rtos_finish(rtos));
 	left = ktape_rtos_left_out(rtos, 0, &what);
 	ktape_rtos_free(rtos);
 	return left;
@@ -109,7 +109,7 @@ static uint64_t rtos_events(uint64_t n)
 {
 	begin_tracex();
 	for (uint64_t i = 0; i < n; i++)
-		add_entry(0, 68, 1 + i % 7, i);
+		add_tracex_entry(0, 68, 1 + i % 7, i);
 	return end_tracex();
 }
 
@@ -127,7 +127,7 @@ static uint64_t rtos_running(uint64_t n)
 		struct ktape_event e =
 			event_of(KTAPE_EV_USER_EVENT, 7, args, i * 100);
 
-		must(ktape_rtos_take(rtos, &e));
+		must_succeed(ktape_rtos_take(rtos, &e));
 	}
 	return end_tracex();
 }
@@ -142,7 +142,7 @@ static uint64_t rtos_threads(uint64_t n)
 
 		e.blob = "\7name";
 		e.blob_size = 6;
-		must(ktape_rtos_take(rtos, &e));
+		must_succeed(ktape_rtos_take(rtos, &e));
 	}
 	return end_tracex();
 }
@@ -151,7 +151,7 @@ static uint64_t rtos_cores(uint64_t n)
 {
 	begin_tracex();
 	for (uint64_t i = 0; i < n; i++)
-		add_entry((uint32_t)i % 8192, 68, 1 + (uint32_t)i, i);
+		add_tracex_entry((uint32_t)i % 8192, 68, 1 + (uint32_t)i, i);
 	return end_tracex();
 }
 
@@ -164,12 +164,12 @@ static uint64_t rtos_services(uint64_t n)
 
 	begin_tracex();
 	for (uint64_t i = 0; i < n; i++)
-		add_entry(0, 1025 + (uint32_t)i, 1 + (uint32_t)i, i);
-	must(ktape_rtos_finish(rtos));
-	must(ktape_rtos_popular(rtos, -1, &counts, &nr));
+		add_tracex_entry(0, 1025 + (uint32_t)i, 1 + (uint32_t)i, i);
+	must_succeed(ktape_rtos_finish(rtos));
+	must_succeed(ktape_rtos_popular(rtos, -1, &counts, &nr));
 	free(counts);
 	for (size_t i = 0; (t = ktape_rtos_thread(rtos, i)); i++) {
-		must(ktape_rtos_popular(rtos, t->address, &counts, &nr));
+		must_succeed(ktape_rtos_popular(rtos, t->address, &counts, &nr));
 		free(counts);
 	}
 	ktape_rtos_free(rtos);
@@ -183,7 +183,8 @@ static uint64_t rtos_collisions(uint64_t n)
 
 	begin_tracex();
 	for (uint64_t i = 0; i < n; i++)
-		add_entry(0, 68, (uint32_t)((i & 127) | i >> 7 << 27) * inverse, i);
+		add_tracex_entry(0, 68,
+				 (uint32_t)((i & 127) | i >> 7 << 27) * inverse, i);
 	return end_tracex();
 }
 
@@ -192,10 +193,10 @@ static uint64_t rtos_collisions(uint64_t n)
 static struct ktape_registry *registry;
 static struct ktape_linux *stats;
 
-static void begin_linux(void)
+static void begin_bounded_linux(void)
 {
-	must(ktape_registry_new(1, &registry));
-	must(ktape_linux_new(&bounds_info, registry, &stats));
+	must_succeed(ktape_registry_new(1, &registry));
+	must_succeed(ktape_linux_new(&bounds_info, registry, &stats));
 }
 
 static uint64_t end_linux(void)
@@ -203,7 +204,7 @@ static uint64_t end_linux(void)
 	const char *what;
 	uint64_t left;
 
-	must(ktape_linux_finish(stats));
+	must_succeed(ktape_linux_finish(stats));
 	left = ktape_linux_left_out(stats, 0, &what);
 	ktape_linux_free(stats);
 	ktape_registry_free(registry);
@@ -212,29 +213,29 @@ static uint64_t end_linux(void)
 
 static uint64_t linux_functions(uint64_t n)
 {
-	begin_linux();
+	begin_bounded_linux();
 	for (uint64_t i = 0; i < n; i++) {
 		const uint32_t args[] = { 5, (uint32_t)i };
 		struct ktape_event e = event_of(KTAPE_EV_WORKQUEUE_EXECUTE_START,
 						2, args, i * 2);
 
-		must(ktape_linux_take(stats, &e));
+		must_succeed(ktape_linux_take(stats, &e));
 		e.opcode = KTAPE_EV_WORKQUEUE_EXECUTE_END;
 		e.ts++;
-		must(ktape_linux_take(stats, &e));
+		must_succeed(ktape_linux_take(stats, &e));
 	}
 	return end_linux();
 }
 
 static uint64_t linux_threads(uint64_t n)
 {
-	begin_linux();
+	begin_bounded_linux();
 	for (uint64_t i = 0; i < n; i++) {
 		const uint32_t args[] = { (uint32_t)i, (uint32_t)i + 1 };
 		struct ktape_event e = event_of(KTAPE_EV_SCHED_SWITCH, 2, args, i);
 
 		e.dat20 = KTAPE_STATE_S << 16;
-		must(ktape_linux_take(stats, &e));
+		must_succeed(ktape_linux_take(stats, &e));
 	}
 	return end_linux();
 }
@@ -242,14 +243,14 @@ static uint64_t linux_threads(uint64_t n)
 /* All threads wait and see each other run. */
 static uint64_t linux_pairs(uint64_t n)
 {
-	begin_linux();
+	begin_bounded_linux();
 	for (uint64_t i = 0; i < n; i++) {
 		const uint32_t args[] = { (uint32_t)(i * 7919) % 4000 + 1,
 					  (uint32_t)((i + 1) * 7919) % 4000 + 1 };
 		struct ktape_event e = event_of(KTAPE_EV_SCHED_SWITCH, 2, args, i);
 
 		e.dat20 = KTAPE_STATE_R << 16;
-		must(ktape_linux_take(stats, &e));
+		must_succeed(ktape_linux_take(stats, &e));
 	}
 	return end_linux();
 }
@@ -259,11 +260,11 @@ static uint64_t linux_pairs(uint64_t n)
  * waits, so the work for all waits would be the square.  @growing: each thread runs
  * longer than the last one, so each wait is the longest so far.
  */
-static uint64_t take_turns(uint64_t n, bool growing)
+static uint64_t threads_take_turns(uint64_t n, bool growing)
 {
 	const uint64_t threads = n / 4;
 
-	begin_linux();
+	begin_bounded_linux();
 	for (uint64_t i = 0; i < n; i++) {
 		const uint32_t args[] = { (uint32_t)(i % threads) + 1,
 					  (uint32_t)((i + 1) % threads) + 1 };
@@ -271,30 +272,30 @@ static uint64_t take_turns(uint64_t n, bool growing)
 						growing ? i * i : i);
 
 		e.dat20 = KTAPE_STATE_R << 16;
-		must(ktape_linux_take(stats, &e));
+		must_succeed(ktape_linux_take(stats, &e));
 	}
 	return end_linux();
 }
 
 static uint64_t linux_turns(uint64_t n)
 {
-	return take_turns(n, false);
+	return threads_take_turns(n, false);
 }
 
 static uint64_t linux_growing_turns(uint64_t n)
 {
-	return take_turns(n, true);
+	return threads_take_turns(n, true);
 }
 
 static uint64_t linux_open(uint64_t n)
 {
-	begin_linux();
+	begin_bounded_linux();
 	for (uint64_t i = 0; i < n; i++) {
 		const uint32_t args[] = { 8 << 20, (uint32_t)i, 0, 0 };
 		struct ktape_event e =
 			event_of(KTAPE_EV_BLOCK_RQ_ISSUE, 4, args, i);
 
-		must(ktape_linux_take(stats, &e));
+		must_succeed(ktape_linux_take(stats, &e));
 	}
 	return end_linux();
 }
@@ -304,7 +305,7 @@ static uint64_t linux_collisions(uint64_t n)
 {
 	const uint64_t inverse = 0xf1de83e19937733dULL;
 
-	begin_linux();
+	begin_bounded_linux();
 	for (uint64_t i = 0; i < n; i++) {
 		uint64_t sector = (i << 49) * inverse ^ 9ULL << 56;
 		const uint32_t args[] = { 0, (uint32_t)sector,
@@ -312,7 +313,7 @@ static uint64_t linux_collisions(uint64_t n)
 		struct ktape_event e =
 			event_of(KTAPE_EV_BLOCK_RQ_ISSUE, 4, args, i);
 
-		must(ktape_linux_take(stats, &e));
+		must_succeed(ktape_linux_take(stats, &e));
 	}
 	return end_linux();
 }
@@ -329,9 +330,9 @@ static struct ktape_sink *open_sink(const char *format, const char *options)
 	};
 	struct ktape_sink *sink;
 
-	must(ktape_registry_new(1, &registry));
+	must_succeed(ktape_registry_new(1, &registry));
 	how.registry = registry;
-	must(ktape_sink_open(&how, &sink, NULL));
+	must_succeed(ktape_sink_open(&how, &sink, NULL));
 	return sink;
 }
 
@@ -341,7 +342,7 @@ static uint64_t close_sink(struct ktape_sink *sink)
 	const char *what;
 	uint64_t missed;
 
-	must(ktape_sink_finish(sink));
+	must_succeed(ktape_sink_finish(sink));
 	missed = ktape_sink_missed(sink, 0, &what);
 	ktape_sink_close(sink);
 	ktape_registry_free(registry);
@@ -360,7 +361,7 @@ static uint64_t native_cpus(uint64_t n)
 		e.blob = blob;
 		e.blob_size = sizeof(blob);
 		e.size = 8 + 4 + sizeof(blob);
-		must(ktape_sink_event(sink, &e));
+		must_succeed(ktape_sink_event(sink, &e));
 	}
 	return close_sink(sink);
 }
@@ -374,7 +375,7 @@ static uint64_t perfetto_threads(uint64_t n)
 		struct ktape_event e = event_of(KTAPE_EV_SCHED_SWITCH, 2, args, i);
 
 		e.tid = (int32_t)i;
-		must(ktape_sink_event(sink, &e));
+		must_succeed(ktape_sink_event(sink, &e));
 	}
 	return close_sink(sink);
 }
@@ -392,10 +393,10 @@ static uint64_t add_states(struct ktape_sink *sink, uint64_t n)
 			event_of(KTAPE_EV_USER_EVENT, 3, queue, 2 * i);
 
 		e.blob = "";
-		must(ktape_sink_event(sink, &e));
+		must_succeed(ktape_sink_event(sink, &e));
 		e = event_of(KTAPE_EV_USER_EVENT, 7, mutex, 2 * i + 1);
 		e.blob = "";
-		must(ktape_sink_event(sink, &e));
+		must_succeed(ktape_sink_event(sink, &e));
 	}
 	return close_sink(sink);
 }
@@ -421,10 +422,10 @@ static uint64_t add_markers(struct ktape_sink *sink, uint64_t n)
 		e.dat20 = 1;
 		e.tid = (int32_t)i;
 		e.blob = "";
-		must(ktape_sink_event(sink, &e));
+		must_succeed(ktape_sink_event(sink, &e));
 		e = event_of(KTAPE_EV_MARK_VALUE, 3, args, 2 * i + 1);
 		e.blob = "";
-		must(ktape_sink_event(sink, &e));
+		must_succeed(ktape_sink_event(sink, &e));
 	}
 	return close_sink(sink);
 }
@@ -448,9 +449,9 @@ static struct ktape_sink *open_lttng(char *dir)
 
 	if (!mkdtemp(dir))
 		abort();
-	must(ktape_registry_new(1, &registry));
+	must_succeed(ktape_registry_new(1, &registry));
 	how.registry = registry;
-	must(ktape_sink_open(&how, &sink, NULL));
+	must_succeed(ktape_sink_open(&how, &sink, NULL));
 	return sink;
 }
 
@@ -459,7 +460,7 @@ static void remove_dir(const char *dir)
 	char command[64];
 
 	snprintf(command, sizeof(command), "rm -r %s", dir);
-	must(-!!system(command));
+	must_succeed(-!!system(command));
 }
 
 /* Events with many names and signatures, each of which may be declared. */
@@ -480,7 +481,7 @@ static uint64_t lttng_users(uint64_t n)
 		e.blob = typed;
 		e.blob_size = 32;
 		e.size += 36;
-		must(ktape_sink_event(sink, &e));
+		must_succeed(ktape_sink_event(sink, &e));
 	}
 	close_sink(sink);
 	remove_dir(dir);
@@ -509,7 +510,7 @@ static uint64_t lttng_calls(uint64_t n)
 			e.blob_size = i & 1 ? 56 : 48;
 			e.size = 80;
 		}
-		must(ktape_sink_event(sink, &e));
+		must_succeed(ktape_sink_event(sink, &e));
 	}
 	close_sink(sink);
 	remove_dir(dir);
@@ -520,40 +521,43 @@ static uint64_t lttng_calls(uint64_t n)
 
 static void memory_names(void)
 {
-	check_memory("names", names, 3000000, 320 * MIB, true);
+	check_scene_memory("names", names_scene, 3000000, 320 * MIB, true);
 }
 
 static void memory_rtos(void)
 {
-	check_memory("events", rtos_events, 6000000, 448 * MIB, true);
-	check_memory("running", rtos_running, 6000000, 768 * MIB, true);
-	check_memory("threads", rtos_threads, 2000000, 64 * MIB, true);
+	check_scene_memory("events", rtos_events, 6000000, 448 * MIB, true);
+	check_scene_memory("running", rtos_running, 6000000, 768 * MIB, true);
+	check_scene_memory("threads", rtos_threads, 2000000, 64 * MIB, true);
 }
 
 static void memory_linux(void)
 {
-	check_memory("functions", linux_functions, 60000, 256 * MIB, true);
-	check_memory("threads", linux_threads, 3000000, 256 * MIB, true);
-	check_memory("pairs", linux_pairs, 20000, 80 * MIB, true);
-	check_memory("open", linux_open, 4000000, 160 * MIB, true);
+	check_scene_memory("functions", linux_functions, 60000, 256 * MIB, true);
+	check_scene_memory("threads", linux_threads, 3000000, 256 * MIB, true);
+	check_scene_memory("pairs", linux_pairs, 20000, 80 * MIB, true);
+	check_scene_memory("open", linux_open, 4000000, 160 * MIB, true);
 }
 
 static void memory_output(void)
 {
-	check_memory("native", native_cpus, 9000, 192 * MIB, false);
-	check_memory("perfetto", perfetto_threads, 1200000, 192 * MIB, false);
-	check_memory("states for perfetto", perfetto_states, 800000, 96 * MIB, true);
-	check_memory("states for chrome", chrome_states, 800000, 96 * MIB, true);
-	check_memory("markers for perfetto", perfetto_markers, 700000,
-		     192 * MIB, false);
-	check_memory("markers for chrome", chrome_markers, 500000, 32 * MIB, false);
-	check_memory("users for lttng", lttng_users, 100000, 48 * MIB, false);
-	check_memory("calls for lttng", lttng_calls, 1 << 21, 32 * MIB, false);
+	check_scene_memory("native", native_cpus, 9000, 192 * MIB, false);
+	check_scene_memory("perfetto", perfetto_threads, 1200000, 192 * MIB, false);
+	check_scene_memory("states for perfetto", perfetto_states, 800000,
+			   96 * MIB, true);
+	check_scene_memory("states for chrome", chrome_states, 800000, 96 * MIB,
+			   true);
+	check_scene_memory("markers for perfetto", perfetto_markers, 700000,
+			   192 * MIB, false);
+	check_scene_memory("markers for chrome", chrome_markers, 500000,
+			   32 * MIB, false);
+	check_scene_memory("users for lttng", lttng_users, 100000, 48 * MIB, false);
+	check_scene_memory("calls for lttng", lttng_calls, 1 << 21, 32 * MIB, false);
 }
 
 static void linear(void)
 {
-	check_work("names", names, 100000);
+	check_work("names", names_scene, 100000);
 	check_work("events", rtos_events, 100000);
 	check_work("running", rtos_running, 100000);
 	check_work("threads", rtos_threads, 20000);

@@ -11,7 +11,7 @@
 static FILE *out;
 static uint64_t window;
 
-static void add_frame(uint32_t id, uint64_t ts, uint64_t value)
+static void add_tband_frame(uint32_t id, uint64_t ts, uint64_t value)
 {
 	struct kt_tband_event e = { .id = (uint8_t)id, .ts = ts, .values = { value } };
 	uint8_t plain[64], frame[80];
@@ -24,7 +24,7 @@ static void add_frame(uint32_t id, uint64_t ts, uint64_t value)
  * Read the whole trace with each analysis. Return: number of reported losses
  * and damages.
  */
-static uint64_t read_trace(const char *format)
+static uint64_t read_analysed_trace(const char *format)
 {
 	struct codec_reports reported = { 0 };
 	struct ktape_trace_options how = {
@@ -42,20 +42,20 @@ static uint64_t read_trace(const char *format)
 
 	fflush(out);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fileno(out));
-	must(ktape_rtos_new(&all));
+	must_succeed(ktape_rtos_new(&all));
 	if (!ktape_trace_open(path, &how, &t, NULL)) {
-		must(ktape_linux_new(ktape_trace_info(t),
-				     ktape_trace_registry(t), &stats));
+		must_succeed(ktape_linux_new(ktape_trace_info(t),
+					     ktape_trace_registry(t), &stats));
 		while (ktape_trace_next(t, &e) > 0) {
 			free(codec_line(t, e));
-			must(ktape_rtos_take(all, e));
-			must(ktape_linux_take(stats, e));
+			must_succeed(ktape_rtos_take(all, e));
+			must_succeed(ktape_linux_take(stats, e));
 		}
-		must(ktape_linux_finish(stats));
+		must_succeed(ktape_linux_finish(stats));
 		ktape_linux_free(stats);
 		ktape_trace_close(t);
 	}
-	must(ktape_rtos_finish(all));
+	must_succeed(ktape_rtos_finish(all));
 	ktape_rtos_free(all);
 	fclose(out);
 	return reported.corrupt + reported.truncated + reported.gaps;
@@ -73,7 +73,7 @@ static uint64_t zeros(uint64_t n)
 	begin_file();
 	while (n--)
 		putc(0, out);
-	return read_trace("tband");
+	return read_analysed_trace("tband");
 }
 
 static void add_noise(uint64_t n)
@@ -88,21 +88,21 @@ static void add_noise(uint64_t n)
 static uint64_t noise_tband(uint64_t n)
 {
 	add_noise(n);
-	return read_trace("tband");
+	return read_analysed_trace("tband");
 }
 
 static uint64_t noise_rkh(uint64_t n)
 {
 	add_noise(n);
-	return read_trace("rkh");
+	return read_analysed_trace("rkh");
 }
 
 static uint64_t markers(uint64_t n)
 {
 	begin_file();
 	for (uint64_t i = 0; i < n; i++)
-		add_frame(KT_TBAND_EVTMARKER, i, (uint32_t)i);
-	return read_trace("tband");
+		add_tband_frame(KT_TBAND_EVTMARKER, i, (uint32_t)i);
+	return read_analysed_trace("tband");
 }
 
 /*
@@ -117,11 +117,12 @@ static uint64_t bursts(uint64_t n)
 		uint64_t core = i >> 15;
 
 		if (!(i & 0x7fff))
-			add_frame(KT_TBAND_CORE_ID, core + 1, core);
-		add_frame(KT_TBAND_ISR_ENTER,
-			  (i & 0x7fff) == 0x7fff ? UINT64_MAX >> 8 : core + 1, 3);
+			add_tband_frame(KT_TBAND_CORE_ID, core + 1, core);
+		add_tband_frame(KT_TBAND_ISR_ENTER,
+				(i & 0x7fff) == 0x7fff ? UINT64_MAX >> 8 : core + 1,
+				3);
 	}
-	return read_trace("tband");
+	return read_analysed_trace("tband");
 }
 
 static uint64_t rkh_objects(uint64_t n)
@@ -154,7 +155,7 @@ static uint64_t rkh_objects(uint64_t n)
 		putc(sum == 0x7e || sum == 0x7d ? sum ^ 0x20 : sum, out);
 		putc('~', out);
 	}
-	return read_trace("rkh");
+	return read_analysed_trace("rkh");
 }
 
 static void put_word(uint32_t v)
@@ -187,11 +188,11 @@ static uint64_t tracex_objects(uint64_t n)
 		for (size_t w = 0; w < ARRAY_SIZE(entry); w++)
 			put_word(entry[w]);
 	}
-	return read_trace("tracex");
+	return read_analysed_trace("tracex");
 }
 
 /* Records at descending addresses of the whole address space. */
-static void add_record(bool srec, uint32_t address)
+static void add_hex_record(bool srec, uint32_t address)
 {
 	uint8_t b[] = { 5, (uint8_t)(address >> 24), (uint8_t)(address >> 16),
 			(uint8_t)(address >> 8), (uint8_t)address };
@@ -213,29 +214,29 @@ static uint64_t records_hex(uint64_t n)
 {
 	begin_file();
 	for (uint64_t i = 0; i < n; i++)
-		add_record(false, UINT32_MAX - (uint32_t)i * 1000003);
-	return read_trace("tracex");
+		add_hex_record(false, UINT32_MAX - (uint32_t)i * 1000003);
+	return read_analysed_trace("tracex");
 }
 
 static uint64_t records_srec(uint64_t n)
 {
 	begin_file();
 	for (uint64_t i = 0; i < n; i++)
-		add_record(true, UINT32_MAX - (uint32_t)i * 1000003);
-	return read_trace("tracex");
+		add_hex_record(true, UINT32_MAX - (uint32_t)i * 1000003);
+	return read_analysed_trace("tracex");
 }
 
 static void memory_input(void)
 {
-	check_memory("zeros", zeros, 20000000, 64 * MIB, true);
-	check_memory("noise as tband", noise_tband, 4000000, 128 * MIB, true);
-	check_memory("noise as rkh", noise_rkh, 4000000, 128 * MIB, true);
-	check_memory("markers", markers, 1000000, 192 * MIB, false);
-	check_memory("bursts", bursts, 64 << 15, 256 * MIB, false);
-	check_memory("rkh", rkh_objects, 1000000, 448 * MIB, false);
-	check_memory("tracex", tracex_objects, 1000000, 640 * MIB, false);
-	check_memory("hex", records_hex, 20000, 288 * MIB, false);
-	check_memory("srec", records_srec, 20000, 288 * MIB, false);
+	check_scene_memory("zeros", zeros, 20000000, 64 * MIB, true);
+	check_scene_memory("noise as tband", noise_tband, 4000000, 128 * MIB, true);
+	check_scene_memory("noise as rkh", noise_rkh, 4000000, 128 * MIB, true);
+	check_scene_memory("markers", markers, 1000000, 192 * MIB, false);
+	check_scene_memory("bursts", bursts, 64 << 15, 256 * MIB, false);
+	check_scene_memory("rkh", rkh_objects, 1000000, 448 * MIB, false);
+	check_scene_memory("tracex", tracex_objects, 1000000, 640 * MIB, false);
+	check_scene_memory("hex", records_hex, 20000, 288 * MIB, false);
+	check_scene_memory("srec", records_srec, 20000, 288 * MIB, false);
 }
 
 static void linear_input(void)

@@ -13,7 +13,7 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/ktape-layers.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 # It breaks files by their names.
 (cd "$top" && our_files) >"$work/names"
-skip_if_proved t_layers "$top"/scripts/{check-layers,circles,layers,lint,lib.sh} "$work/names"
+skip_if_proved t_layers "$top"/scripts/{check-layers,check-names,circles,layers,lint,lib.sh,names} "$work/names"
 tree=$work/tree
 export OUT=$work/out
 
@@ -278,6 +278,23 @@ refused 'two static functions of one name' \
 restore module/ring/cut.c
 restore module/emit/sink.c
 restore scripts/module-build
+
+printf 'static void same_name(void)\n{\n}\n' >"$tree/selftests/unit/lib/t_one.c"
+cp "$tree/selftests/unit/lib/t_one.c" "$tree/selftests/unit/lib/t_other.c"
+refused 'two tests with functions of one name' \
+	'same_name() is defined in selftests/unit/lib/t_one.c selftests/unit/lib/t_other.c' \
+	scripts/check-names
+printf 'static int\nkt_crew_new(int a,\n\t    int b)\n{\n\treturn a + b;\n}\n' \
+	>"$tree/selftests/unit/lib/t_one.c"
+refused 'a static function with the name of one of the library' 'kt_crew_new() is defined in' \
+	scripts/check-names
+sed -i 's/^static //' "$tree/selftests/unit/lib/t_one.c"
+accepted 'a function that stands in for one of the library' scripts/check-names
+rm "$tree"/selftests/unit/lib/t_{one,other}.c
+echo 'gone_name | a reason' >>"$tree/scripts/names"
+refused 'an exception that no longer holds' 'scripts/names: gone_name() has one definition' \
+	scripts/check-names
+restore scripts/names
 
 if command -v clang >/dev/null; then
 	f=userspace/include/ktape-stats.h

@@ -205,7 +205,7 @@ guest=$(dirname "$run")/guest
 needs()
 {
 	# shellcheck disable=SC2016	# of the inner shell
-	env "$@" sh -c '. "$0/support/record.sh"; need_ktape; echo ok 1' "$guest" \
+	env "$@" sh -c '. "$0"; need_ktape; echo ok 1' "$guest/support/record.sh" \
 		>"$work/log" 2>&1
 }
 mkdir "$work/bin"

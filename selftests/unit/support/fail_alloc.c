@@ -70,7 +70,7 @@ int posix_memalign(void **p, size_t align, size_t size)
 	return *p ? 0 : ENOMEM;
 }
 
-static void put_count(void)
+static void write_alloc_count(void)
 {
 	const char *path = getenv("KTAPE_FAIL_COUNT");
 	char text[24];
@@ -90,7 +90,7 @@ static int armed_main(int argc, char **argv, char **env)
 
 	fail_at = at ? strtoul(at, NULL, 10) : 0;
 	if (getenv("KTAPE_FAIL_COUNT"))
-		atexit(put_count);
+		atexit(write_alloc_count);
 	/* Processes that the command starts have all memory. */
 	unsetenv("LD_PRELOAD");
 	armed = true;

@@ -4,6 +4,7 @@
 #define _LIB_LINES_H
 
 #include "lib_feed.h"
+#include "tap.h"
 
 #define LINES_CPU 3
 
@@ -22,6 +23,13 @@ struct one {
 	uint32_t args[7];
 	const void *blob;
 	uint32_t size;
+};
+
+/* An event, and its fields in text and in JSON. */
+struct line {
+	struct one one;
+	const char *text;
+	const char *json;
 };
 
 static int lines_take(void *arg, const struct ktape_event *event)
@@ -91,6 +99,18 @@ static const char *lines_show(struct lines *l, const struct one *one)
 	assert(!strcmp(end, "}}"));
 	*end = '\0';
 	return from;
+}
+
+static inline void lines_check(struct lines *l, const struct line *line)
+{
+	const char *got;
+
+	l->json = false;
+	got = lines_show(l, &line->one);
+	check(!strcmp(got, line->text), "text: %.150s, not %.150s", got, line->text);
+	l->json = true;
+	got = lines_show(l, &line->one);
+	check(!strcmp(got, line->json), "JSON: %.150s, not %.150s", got, line->json);
 }
 
 /* Add an object of @type at @ts to the registry. */

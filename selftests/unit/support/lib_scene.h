@@ -241,4 +241,24 @@ __attribute__((unused)) static int scene_write(const char *format,
 	return err ? err : fd;
 }
 
+/* Check that each of @lines is in @text. */
+static inline void check_has_lines(const char *text, const char *const *lines,
+				   size_t nr)
+{
+	for (size_t i = 0; i < nr; i++)
+		check(strstr(text, lines[i]), "there is no: %s", lines[i]);
+}
+
+/* Return how often @what is in @text. */
+static inline unsigned int count_in_text(const char *text, const char *what)
+{
+	unsigned int n = 0;
+
+	while ((text = strstr(text, what))) {
+		text += strlen(what);
+		n++;
+	}
+	return n;
+}
+
 #endif /* _LIB_SCENE_H */

@@ -45,17 +45,30 @@ static inline void sim_free(struct sim *s)
 	free(s);
 }
 
+static inline void sim_switch_to(struct sim *s, unsigned int cpu, int32_t next)
+{
+	sim_event(s, cpu, KTAPE_EV_SCHED_SWITCH, 0, 2, (uint32_t)s->tid[cpu],
+		  (uint32_t)next);
+	s->tid[cpu] = next;
+}
+
 static inline void sim_switch(struct sim *s, unsigned int cpu)
 {
 	int32_t next =
 		100 + (int32_t)(cpu * SIM_THREADS + sim_random(s, SIM_THREADS));
-	int32_t prev = s->tid[cpu];
 
-	if (next == prev)
-		return;
-	sim_event(s, cpu, KTAPE_EV_SCHED_SWITCH, 0, 2, (uint32_t)prev,
-		  (uint32_t)next);
-	s->tid[cpu] = next;
+	if (next != s->tid[cpu])
+		sim_switch_to(s, cpu, next);
+}
+
+static inline void sim_enter(struct sim *s, unsigned int cpu, unsigned int nr)
+{
+	sim_event(s, cpu, KTAPE_EV_SYS_ENTER, nr, 0, 0, 0);
+}
+
+static inline void sim_leave(struct sim *s, unsigned int cpu, unsigned int nr)
+{
+	sim_event(s, cpu, KTAPE_EV_SYS_EXIT, nr, 2, 0, 0);
 }
 
 static inline void sim_call(struct sim *s, unsigned int cpu)

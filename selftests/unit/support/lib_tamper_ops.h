@@ -271,12 +271,14 @@ static unsigned int remove_records(struct tamper_stream *s, unsigned int at,
 	return removed;
 }
 
-static bool is_number(const struct ktape_event *e, unsigned int n, unsigned int arg)
+static bool is_event_number(const struct ktape_event *e, unsigned int n,
+			    unsigned int arg)
 {
 	return n == arg && e->opcode != KTAPE_TIME_EXTEND;
 }
 
-static bool is_behind(const struct ktape_event *e, unsigned int n, unsigned int arg)
+static bool is_event_behind(const struct ktape_event *e, unsigned int n,
+			    unsigned int arg)
 {
 	return n >= arg && e->opcode != KTAPE_TIME_EXTEND;
 }
@@ -285,14 +287,16 @@ static bool op_record(struct tamper_stream *s)
 {
 	unsigned int at = middle(s);
 
-	return at + 1 < s->nr && at > 1 && remove_records(s, at, is_number, 3);
+	return at + 1 < s->nr && at > 1 &&
+	       remove_records(s, at, is_event_number, 3);
 }
 
 static bool op_records(struct tamper_stream *s)
 {
 	unsigned int at = middle(s);
 
-	return at + 1 < s->nr && at > 1 && remove_records(s, at, is_behind, 5) > 8;
+	return at + 1 < s->nr && at > 1 &&
+	       remove_records(s, at, is_event_behind, 5) > 8;
 }
 
 static bool op_record_first(struct tamper_stream *s)
@@ -300,7 +304,7 @@ static bool op_record_first(struct tamper_stream *s)
 	unsigned int at = 1;
 
 	return s->nr > 2 && !tamper_empty(s, at) &&
-	       remove_records(s, at, is_behind, 5) > 8;
+	       remove_records(s, at, is_event_behind, 5) > 8;
 }
 
 static bool op_record_last(struct tamper_stream *s)
@@ -308,7 +312,7 @@ static bool op_record_last(struct tamper_stream *s)
 	unsigned int at = s->nr - 1;
 
 	return s->nr > 2 && !tamper_empty(s, at) &&
-	       remove_records(s, at, is_behind, 1) > 8;
+	       remove_records(s, at, is_event_behind, 1) > 8;
 }
 
 /* Change the opcode of a record: it is of another class then. */
@@ -495,7 +499,7 @@ static bool op_files_swapped(struct tamper *t)
 /* ---- metadata --------------------------------------------------------------------------- */
 
 /* Replace @from by @to, which must not be longer. */
-static bool replace(struct tamper *t, const char *from, const char *to)
+static bool replace_metadata_text(struct tamper *t, const char *from, const char *to)
 {
 	char *at = strstr(t->text, from);
 	size_t old = strlen(from), new = strlen(to);
@@ -545,12 +549,12 @@ static bool op_no_checksum(struct tamper *t)
 
 static bool op_frequency(struct tamper *t)
 {
-	return replace(t, "freq = 1", "freq = 2");
+	return replace_metadata_text(t, "freq = 1", "freq = 2");
 }
 
 static bool op_fewer_cpus(struct tamper *t)
 {
-	return replace(t, "cpus = \"0-", "cpus = \"1-");
+	return replace_metadata_text(t, "cpus = \"0-", "cpus = \"1-");
 }
 
 static bool op_no_cpus(struct tamper *t)
@@ -560,7 +564,7 @@ static bool op_no_cpus(struct tamper *t)
 
 static bool op_no_event(struct tamper *t)
 {
-	return replace(t, "sched_switch", "sched_witch");
+	return replace_metadata_text(t, "sched_switch", "sched_witch");
 }
 
 static bool op_text_uuid(struct tamper *t)

@@ -41,7 +41,7 @@ static void verify_finding(void *arg, const struct ktape_finding *f)
 }
 
 /* Verify @what into @result. */
-static void verify(const char *what)
+static void verify_trace(const char *what)
 {
 	const struct ktape_verify_options how = { .finding = verify_finding,
 						  .arg = &result };
@@ -74,14 +74,14 @@ static void verify(const char *what)
 	ktape_verify_close(v);
 }
 
-static void save(struct sim *s, unsigned int nameless)
+static void save_and_verify(struct sim *s, unsigned int nameless)
 {
 	folder = trace_folder();
 	sim_save(s, folder, nameless);
-	verify(folder);
+	verify_trace(folder);
 }
 
-static void done(struct sim *s)
+static void end_verified(struct sim *s)
 {
 	if (folder)
 		trace_remove(folder);
@@ -103,7 +103,7 @@ static void done(struct sim *s)
 		check_equal(result.finding[0].cpu, at_cpu);                  \
 	} while (0)
 
-static void check_whole(struct sim *s)
+static void check_whole_result(struct sim *s)
 {
 	uint64_t records = 0;
 

@@ -36,7 +36,7 @@ static struct kt_tp_field fields[MANY];
 static struct kt_tp_value values[MANY];
 static struct kt_texts texts;
 
-static void begin(struct foreign *f, const char *name)
+static void begin_class(struct foreign *f, const char *name)
 {
 	f->class = (struct kt_tp_class){ .fields = fields };
 	snprintf(f->class.name, sizeof(f->class.name), "%s", name);
@@ -57,8 +57,8 @@ static void add_data(struct foreign *f, const char *name, unsigned int type,
 	values[i].len = len;
 }
 
-static void add(struct foreign *f, const char *name, unsigned int type,
-		uint64_t number)
+static void add_number_field(struct foreign *f, const char *name,
+			     unsigned int type, uint64_t number)
 {
 	add_data(f, name, type, NULL, 0);
 	values[f->class.nr - 1].number = number;
@@ -68,18 +68,18 @@ static void add(struct foreign *f, const char *name, unsigned int type,
 static void add_wide(struct foreign *f, const char *name, unsigned int type,
 		     uint64_t number)
 {
-	add(f, name, type, number);
+	add_number_field(f, name, type, number);
 	fields[f->class.nr - 1].wide = true;
 }
 
-static void add_array(struct foreign *f, const char *name, unsigned int elem,
-		      const void *data, size_t len)
+static void add_array_field(struct foreign *f, const char *name,
+			    unsigned int elem, const void *data, size_t len)
 {
 	add_data(f, name, KT_TP_ARRAY, data, len);
 	fields[f->class.nr - 1].elem = (uint8_t)elem;
 }
 
-static int end(struct foreign *f)
+static int emit_class(struct foreign *f)
 {
 	struct kt_foreign at = { .ts = ++f->ts * 1000, .tid = 42 };
 	int ret = kt_tp_bind(&f->tp, &f->class);
@@ -105,31 +105,31 @@ static int emit_values(struct foreign *f)
 
 	for (unsigned int i = 0; i < BLOCK; i++)
 		block[i] = (uint8_t)i;
-	begin(f, "dds:values");
-	add(f, "half", KT_TP_DOUBLE, bits_of(1.5));
-	add(f, "third", KT_TP_DOUBLE, bits_of(1. / 3));
-	add(f, "tiny", KT_TP_DOUBLE, 1);
-	add(f, "huge", KT_TP_DOUBLE, bits_of(-1.7976931348623157e308));
-	add(f, "inf", KT_TP_DOUBLE, bits_of(__builtin_inf()));
-	add(f, "nan", KT_TP_DOUBLE, 0x7ff8000000000000ULL);
-	add(f, "whole", KT_TP_DOUBLE, bits_of(-4.));
-	add(f, "zero", KT_TP_DOUBLE, bits_of(-0.));
+	begin_class(f, "dds:values");
+	add_number_field(f, "half", KT_TP_DOUBLE, bits_of(1.5));
+	add_number_field(f, "third", KT_TP_DOUBLE, bits_of(1. / 3));
+	add_number_field(f, "tiny", KT_TP_DOUBLE, 1);
+	add_number_field(f, "huge", KT_TP_DOUBLE, bits_of(-1.7976931348623157e308));
+	add_number_field(f, "inf", KT_TP_DOUBLE, bits_of(__builtin_inf()));
+	add_number_field(f, "nan", KT_TP_DOUBLE, 0x7ff8000000000000ULL);
+	add_number_field(f, "whole", KT_TP_DOUBLE, bits_of(-4.));
+	add_number_field(f, "zero", KT_TP_DOUBLE, bits_of(-0.));
 	add_wide(f, "u", KT_TP_UNSIGNED, UINT64_MAX);
 	add_wide(f, "odd", KT_TP_UNSIGNED, (1ULL << 53) + 1);
 	add_wide(f, "few", KT_TP_UNSIGNED, 5);
 	add_wide(f, "minus", KT_TP_SIGNED, (uint64_t)-5);
 	add_wide(f, "s", KT_TP_SIGNED, (uint64_t)INT64_MIN);
-	add(f, "small", KT_TP_SIGNED, (uint64_t)-7);
-	add(f, "x", KT_TP_HEX, 0xfedcba9876543210ULL);
-	add(f, "_us_length", KT_TP_UNSIGNED, KT_ARRAY_SIZE(u));
-	add_array(f, "us", KT_TP_UNSIGNED, u, sizeof(u));
-	add_array(f, "ss", KT_TP_SIGNED, s, sizeof(s));
-	add_array(f, "xs", KT_TP_HEX, x, sizeof(x));
-	add_array(f, "ds", KT_TP_DOUBLE, d, sizeof(d));
-	add_array(f, "none", KT_TP_SIGNED, NULL, 0);
+	add_number_field(f, "small", KT_TP_SIGNED, (uint64_t)-7);
+	add_number_field(f, "x", KT_TP_HEX, 0xfedcba9876543210ULL);
+	add_number_field(f, "_us_length", KT_TP_UNSIGNED, KT_ARRAY_SIZE(u));
+	add_array_field(f, "us", KT_TP_UNSIGNED, u, sizeof(u));
+	add_array_field(f, "ss", KT_TP_SIGNED, s, sizeof(s));
+	add_array_field(f, "xs", KT_TP_HEX, x, sizeof(x));
+	add_array_field(f, "ds", KT_TP_DOUBLE, d, sizeof(d));
+	add_array_field(f, "none", KT_TP_SIGNED, NULL, 0);
 	add_data(f, "block", KT_TP_BYTES, block, sizeof(block));
 	add_data(f, "text", KT_TP_TEXT, "a \"b\"", 5);
-	return end(f);
+	return emit_class(f);
 }
 
 static int emit_names(struct foreign *f)
@@ -139,35 +139,35 @@ static int emit_names(struct foreign *f)
 		"a.b", "a_b", "a-b", "", "_a_b_length", "_c_length", "c_length",
 	};
 
-	begin(f, "names");
+	begin_class(f, "names");
 	for (unsigned int i = 0; i < KT_ARRAY_SIZE(names); i++)
-		add(f, names[i], KT_TP_UNSIGNED, i);
-	add_array(f, "c", KT_TP_UNSIGNED, one, sizeof(one));
-	add_array(f, "a+b", KT_TP_UNSIGNED, one, sizeof(one));
-	return end(f);
+		add_number_field(f, names[i], KT_TP_UNSIGNED, i);
+	add_array_field(f, "c", KT_TP_UNSIGNED, one, sizeof(one));
+	add_array_field(f, "a+b", KT_TP_UNSIGNED, one, sizeof(one));
+	return emit_class(f);
 }
 
 static int emit_many(struct foreign *f)
 {
 	char name[16];
 
-	begin(f, "many");
+	begin_class(f, "many");
 	for (unsigned int i = 0; i < MANY; i++) {
 		snprintf(name, sizeof(name), "f%u", i);
-		add(f, name, KT_TP_UNSIGNED, i);
+		add_number_field(f, name, KT_TP_UNSIGNED, i);
 	}
-	return end(f);
+	return emit_class(f);
 }
 
-static int emit_text(struct foreign *f)
+static int emit_long_text(struct foreign *f)
 {
 	static char text[TEXT];
 
 	memset(text, 'a', sizeof(text));
-	begin(f, "text");
+	begin_class(f, "text");
 	add_data(f, "text", KT_TP_TEXT, text, sizeof(text));
-	add(f, "after", KT_TP_UNSIGNED, 7);
-	return end(f);
+	add_number_field(f, "after", KT_TP_UNSIGNED, 7);
+	return emit_class(f);
 }
 
 /* Emit events whose names differ in the last byte: an event of each has its number. */
@@ -183,9 +183,9 @@ static int emit_lengths(struct foreign *f)
 		memset(name, 'n', len);
 		name[len - 1] = i & 1 ? 'b' : 'a';
 		name[len] = '\0';
-		begin(f, name);
-		add(f, "number", KT_TP_UNSIGNED, i);
-		ret = end(f);
+		begin_class(f, name);
+		add_number_field(f, "number", KT_TP_UNSIGNED, i);
+		ret = emit_class(f);
 	}
 	return ret;
 }
@@ -195,25 +195,25 @@ static int emit_same(struct foreign *f)
 {
 	static const char *const names[] = { "a", "a", "a_2", "a", "b" };
 
-	begin(f, "same");
+	begin_class(f, "same");
 	for (unsigned int i = 0; i < KT_ARRAY_SIZE(names); i++)
-		add(f, names[i], KT_TP_UNSIGNED, i);
-	return end(f);
+		add_number_field(f, names[i], KT_TP_UNSIGNED, i);
+	return emit_class(f);
 }
 
 static void add_thread(struct foreign *f, const char *tid_name, int32_t tid,
 		       const char *comm_name, const char *comm)
 {
 	add_data(f, comm_name, KT_TP_TEXT, comm, strlen(comm));
-	add(f, tid_name, KT_TP_SIGNED, (uint64_t)tid);
+	add_number_field(f, tid_name, KT_TP_SIGNED, (uint64_t)tid);
 }
 
 static int emit_known(struct foreign *f, int32_t tid)
 {
-	begin(f, "sched_process_exit");
+	begin_class(f, "sched_process_exit");
 	add_thread(f, "tid", tid, "comm", "known");
-	add(f, "prio", KT_TP_SIGNED, 120);
-	return end(f);
+	add_number_field(f, "prio", KT_TP_SIGNED, 120);
+	return emit_class(f);
 }
 
 static int emit_forks(struct foreign *f)
@@ -221,11 +221,11 @@ static int emit_forks(struct foreign *f)
 	int ret = emit_known(f, 10);
 
 	for (int32_t i = 0; i < (int32_t)FORKS && !ret; i++) {
-		begin(f, "sched_process_fork");
+		begin_class(f, "sched_process_fork");
 		add_thread(f, "parent_tid", 10, "parent_comm", "known");
 		add_thread(f, "child_tid", 100 + i, "child_comm", "child");
-		add(f, "parent_pid", KT_TP_SIGNED, 10);
-		ret = end(f);
+		add_number_field(f, "parent_pid", KT_TP_SIGNED, 10);
+		ret = emit_class(f);
 		ret = ret ? ret : emit_known(f, 11 + i);
 	}
 	return ret;
@@ -247,8 +247,8 @@ static bool wants_forks;
 static int foreign_next(struct kt_import *s)
 {
 	static int (*const steps[])(struct foreign *) = {
-		emit_values, emit_names,   emit_many,
-		emit_text,   emit_lengths, emit_same,
+		emit_values,	emit_names,   emit_many,
+		emit_long_text, emit_lengths, emit_same,
 	};
 	struct foreign *f = s->state;
 	int ret;
@@ -273,7 +273,7 @@ static void foreign_close(struct kt_import *s)
 	kt_tp_free(&f->tp);
 }
 
-static void tell(void *arg, const struct ktape_notice *n)
+static void print_notice(void *arg, const struct ktape_notice *n)
 {
 	(void)arg;
 	warnx("%s", n->error.text);
@@ -297,7 +297,7 @@ int main(int argc, char **argv)
 		.close = foreign_close,
 	};
 	const struct ktape_codec format = { .name = "foreign", .in = &in };
-	const struct ktape_trace_options options = { .notice = tell };
+	const struct ktape_trace_options options = { .notice = print_notice };
 	struct kt_scan scan;
 	struct ktape_info info = { .freq = 0 };
 	struct ktape_registry *registry = NULL;

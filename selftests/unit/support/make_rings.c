@@ -43,8 +43,8 @@ static uint64_t count_records(const struct sim_packet *p, uint64_t *first)
 }
 
 /* Overwrite the oldest packets of an event ring, so that it begins at or after @from. */
-static void overwrite(struct sim *s, struct made *made, unsigned int ring,
-		      uint64_t from)
+static void overwrite_oldest(struct sim *s, struct made *made,
+			     unsigned int ring, uint64_t from)
 {
 	struct sim_ring *r = &s->ring[ring];
 	uint64_t first, nr;
@@ -66,7 +66,7 @@ static void save_pipe(struct sim *s, const char *dir, const char *name)
 	sim_save_pipe(s, path);
 }
 
-static void save(struct sim *s, const char *dir, const char *name)
+static void save_made_rings(struct sim *s, const char *dir, const char *name)
 {
 	char path[400];
 
@@ -89,7 +89,7 @@ static void recover_packets(struct sim *s)
 }
 
 /* Put an empty packet, with which a later piece of a log begins, before a ring's packets. */
-static void begin_piece(struct sim *s, unsigned int ring, unsigned int gone)
+static void begin_later_piece(struct sim *s, unsigned int ring, unsigned int gone)
 {
 	struct sim_ring *r = &s->ring[ring];
 	const struct ktape_block *last = (const void *)r->packets[gone - 1].data;
@@ -120,7 +120,7 @@ static void raise_exception(struct sim *s)
 	sim_event(s, 1, KTAPE_EV_EXCEPTION, 1, 1, 0x1234, 0);
 }
 
-static void make(const char *mode, const char *dir, struct made *made)
+static void make_mode_rings(const char *mode, const char *dir, struct made *made)
 {
 	const bool late = !strcmp(mode, "late"), pieces = !strcmp(mode, "rotation");
 	const bool whole = pieces || !strcmp(mode, "discard") ||
@@ -147,21 +147,21 @@ static void make(const char *mode, const char *dir, struct made *made)
 	sim_work(s, 2 * STEPS);
 	sim_stop(s);
 	sim_finish(s);
-	save(s, dir, "whole");
+	save_made_rings(s, dir, "whole");
 	if (!whole)
-		overwrite(s, made, CUT_RING, late ? middle + 20000 : middle);
+		overwrite_oldest(s, made, CUT_RING, late ? middle + 20000 : middle);
 	if (late)
-		overwrite(s, made, 0, middle);
+		overwrite_oldest(s, made, 0, middle);
 	for (unsigned int i = 0; i < SIM_CPUS; i++)
 		count_records(&s->ring[2 * i].packets[0], &made->begin[i]);
 	if (!strcmp(mode, "persist"))
 		recover_packets(s);
 	for (unsigned int i = 0; pieces && i < SIM_RINGS; i++)
-		begin_piece(s, i, gone[i]);
+		begin_later_piece(s, i, gone[i]);
 	if (!strcmp(mode, "read") || late)
 		save_pipe(s, dir, "cut");
 	else
-		save(s, dir, "cut");
+		save_made_rings(s, dir, "cut");
 	sim_free(s);
 }
 
@@ -171,7 +171,7 @@ int main(int argc, char **argv)
 
 	if (argc != 3 || mkdir(argv[2], 0777))
 		return 2;
-	make(argv[1], argv[2], &made);
+	make_mode_rings(argv[1], argv[2], &made);
 	printf("{\"begin\":[%llu,%llu],\"overwritten\":[%llu,%llu]}\n",
 	       (unsigned long long)made.begin[0], (unsigned long long)made.begin[1],
 	       (unsigned long long)made.overwritten[0],

@@ -70,7 +70,8 @@ static void make_cpus(const char *dir, unsigned int cpus)
 	}
 }
 
-static void add(struct ktape_builder *b, const struct ktape_record *record)
+static void add_built_record(struct ktape_builder *b,
+			     const struct ktape_record *record)
 {
 	if (ktape_build_add(b, record))
 		abort();
@@ -113,12 +114,12 @@ static void make_kinds(const char *dir)
 	memcpy(head.uuid, trace_info.uuid, sizeof(head.uuid));
 	ktape_build_begin(&b, data, sizeof(data), &head);
 	for (i = 0; i < ARRAY_SIZE(records); i++)
-		add(&b, &records[i]);
+		add_built_record(&b, &records[i]);
 	trace_write(dir, "cpu0", data, ktape_build_end(&b, b.ts, 0));
 }
 
-static void add_name(struct ktape_builder *b, unsigned int type, uint32_t id,
-		     uint32_t param1, const char *name)
+static void add_registry_name(struct ktape_builder *b, unsigned int type,
+			      uint32_t id, uint32_t param1, const char *name)
 {
 	const uint32_t args[7] = { id, param1 };
 	const struct ktape_record record = {
@@ -131,7 +132,7 @@ static void add_name(struct ktape_builder *b, unsigned int type, uint32_t id,
 		.blob_size = (uint32_t)strlen(name),
 	};
 
-	add(b, &record);
+	add_built_record(b, &record);
 }
 
 /* Records of CPU 2, where thread 12 of process 10 runs. */
@@ -194,20 +195,20 @@ static void make_emitted(const char *dir, const char *thread)
 	memcpy(head.uuid, trace_info.uuid, sizeof(head.uuid));
 	memcpy(names.uuid, trace_info.uuid, sizeof(head.uuid));
 	ktape_build_begin(&b, data, sizeof(data), &names);
-	add_name(&b, KTAPE_OBJ_THREAD, 12, 10, thread);
-	add_name(&b, KTAPE_OBJ_IRQ, 24, 0, "ahci");
-	add_name(&b, KTAPE_OBJ_EXCEPTION, 0x1234, 0, "driver");
+	add_registry_name(&b, KTAPE_OBJ_THREAD, 12, 10, thread);
+	add_registry_name(&b, KTAPE_OBJ_IRQ, 24, 0, "ahci");
+	add_registry_name(&b, KTAPE_OBJ_EXCEPTION, 0x1234, 0, "driver");
 	trace_write(dir, "registry", data, ktape_build_end(&b, b.ts, 0));
 	ktape_build_begin(&b, data, sizeof(data), &head);
 	for (i = 0; i < ARRAY_SIZE(records); i++)
-		add(&b, &records[i]);
+		add_built_record(&b, &records[i]);
 	trace_write(dir, "cpu2", data, ktape_build_end(&b, b.ts, 0));
 }
 
 /* A packet with one record. */
-static void make_one(const char *dir, const char *name,
-		     const struct ktape_block *head,
-		     const struct ktape_record *record)
+static void make_one_record(const char *dir, const char *name,
+			    const struct ktape_block *head,
+			    const struct ktape_record *record)
 {
 	struct ktape_block own = *head;
 	unsigned char data[TRACE_PACKET];
@@ -216,7 +217,7 @@ static void make_one(const char *dir, const char *name,
 	memcpy(own.uuid, trace_info.uuid, sizeof(own.uuid));
 	own.seq = 1;
 	ktape_build_begin(&b, data, sizeof(data), &own);
-	add(&b, record);
+	add_built_record(&b, record);
 	trace_write(dir, name, data, ktape_build_end(&b, b.ts, 0));
 }
 
@@ -235,7 +236,7 @@ static void make_named(const char *dir)
 	};
 	const struct ktape_block head = { .ts_begin = 200, .tid = 5 };
 
-	make_one(dir, "cpu0", &head, &record);
+	make_one_record(dir, "cpu0", &head, &record);
 	for (uint32_t cpu = 0; cpu < 2; cpu++) {
 		const struct ktape_record name = {
 			.ts = cpu ? 100 : 900,
@@ -253,7 +254,7 @@ static void make_named(const char *dir)
 			.tid = cpu ? 9 : 5,
 		};
 
-		make_one(dir, cpu ? "control1" : "control0", &of, &name);
+		make_one_record(dir, cpu ? "control1" : "control0", &of, &name);
 	}
 }
 
@@ -297,9 +298,9 @@ static void make_switches(const char *dir, uint32_t cpu, uint32_t packet)
 			.blob_size = (uint32_t)strlen(name),
 		};
 
-		add(&b, &record);
+		add_built_record(&b, &record);
 		if (i == 60 && packet % 7 == cpu)
-			add(&b, &learned);
+			add_built_record(&b, &learned);
 	}
 	trace_write(dir, name, data, ktape_build_end(&b, b.ts, 0));
 }
@@ -389,8 +390,8 @@ static int make_slow(const char *dir, bool lossy)
 }
 
 /* Write a packet of CPU 1 that is empty, or has records. */
-static void make_packet(const char *dir, uint64_t seq, uint64_t ts,
-			uint64_t discarded, bool records)
+static void make_cpu1_packet(const char *dir, uint64_t seq, uint64_t ts,
+			     uint64_t discarded, bool records)
 {
 	const struct trace_packet p = {
 		.cpu = 1, .seq = seq, .ts = ts, .discarded = discarded
@@ -414,16 +415,16 @@ static void make_packet(const char *dir, uint64_t seq, uint64_t ts,
 static void make_late(const char *dir)
 {
 	make_cpus(dir, 1);
-	make_packet(dir, 1, 1000, 0, false);
-	make_packet(dir, 2, 2000, 5, false);
-	make_packet(dir, 3, 6000, 5, true);
+	make_cpu1_packet(dir, 1, 1000, 0, false);
+	make_cpu1_packet(dir, 2, 2000, 5, false);
+	make_cpu1_packet(dir, 3, 6000, 5, true);
 }
 
 /* The times have more than 53 bits. */
 static void make_aged(const char *dir)
 {
-	make_packet(dir, 1, 9100000000000001, 0, true);
-	make_packet(dir, 3, 9100000000005001, 0, true);
+	make_cpu1_packet(dir, 1, 9100000000000001, 0, true);
+	make_cpu1_packet(dir, 3, 9100000000005001, 0, true);
 }
 
 /* Threads 100 and 104 run on CPUs 0 and 1.  101 is woken on CPU 1, and moves to 0. */
@@ -484,8 +485,8 @@ static int make_dated(const char *dir, const char *seconds, const char *mono)
 }
 
 /* A thread is named by a record of its life. */
-static void name_thread(struct sim *s, uint32_t tid, uint64_t born,
-			uint64_t died, const char *name)
+static void name_living_thread(struct sim *s, uint32_t tid, uint64_t born,
+			       uint64_t died, const char *name)
 {
 	const uint32_t args[] = {
 		tid,
@@ -518,13 +519,13 @@ static int make_renamed(const char *dir, const char *file)
 
 	sim_start(s);
 	sim_work(s, 300);
-	name_thread(s, 100, 0, 0, "ls");
+	name_living_thread(s, 100, 0, 0, "ls");
 	sim_work(s, 300);
-	name_thread(s, 100, 0, 0, "cat");
-	name_thread(s, 105, 0, s->now, "worker");
+	name_living_thread(s, 100, 0, 0, "cat");
+	name_living_thread(s, 105, 0, s->now, "worker");
 	sim_work(s, 300);
-	name_thread(s, 105, s->now, 0, "again");
-	name_thread(s, 107, 0, 0, "late \"one\"");
+	name_living_thread(s, 105, s->now, 0, "again");
+	name_living_thread(s, 107, 0, 0, "late \"one\"");
 	sim_work(s, 300);
 	sim_stop(s);
 	sim_finish(s);
@@ -599,7 +600,7 @@ static char *piece_metadata(const char *dir, const char *log, size_t *len)
 	return text;
 }
 
-static int make_piece(const char *dir, const char *log)
+static int make_piece_metadata(const char *dir, const char *log)
 {
 	char path[512], *text;
 	size_t len;
@@ -644,7 +645,7 @@ static int make_piece_file(const char *dir, const char *file, const char *log)
 int main(int argc, char **argv)
 {
 	if (argc == 4 && !strcmp(argv[1], "piece"))
-		return make_piece(argv[2], argv[3]);
+		return make_piece_metadata(argv[2], argv[3]);
 	if (argc == 5 && !strcmp(argv[1], "piece-file"))
 		return make_piece_file(argv[2], argv[3], argv[4]);
 	if (argc == 5 && !strcmp(argv[1], "dated"))

@@ -20,7 +20,7 @@
 #include <zstd.h>
 
 /* Return the library's function of this name. */
-static void *next(const char *name)
+static void *next_function(const char *name)
 {
 	void *function = dlsym(RTLD_NEXT, name);
 
@@ -38,7 +38,7 @@ static void *next(const char *name)
 	int name params;					\
 	int name params						\
 	{							\
-		int (*call) params = next(#name);		\
+		int (*call) params = next_function(#name);		\
 		int ret = call(__VA_ARGS__);			\
 								\
 		if (ret >= 0)					\
@@ -73,7 +73,7 @@ static void know_entry(const struct dirent64 *e)
 	__msan_unpoison(e, e->d_reclen);
 }
 
-static int choose(const struct dirent64 *e)
+static int choose_entry(const struct dirent64 *e)
 {
 	__msan_unpoison(&e, sizeof(e));
 	know_entry(e);
@@ -87,11 +87,11 @@ int scandirat64(int folder, const char *dir, struct dirent64 ***list,
 	int (*call)(int, const char *, struct dirent64 ***,
 		    int (*)(const struct dirent64 *),
 		    int (*)(const struct dirent64 **, const struct dirent64 **)) =
-		next("scandirat64");
+		next_function("scandirat64");
 	int nr;
 
 	chosen = filter;
-	nr = call(folder, dir, list, choose, compare);
+	nr = call(folder, dir, list, choose_entry, compare);
 	if (nr >= 0)
 		__msan_unpoison(list, sizeof(*list));
 	if (nr > 0)
@@ -104,7 +104,7 @@ int scandirat64(int folder, const char *dir, struct dirent64 ***list,
 /* The library reads folders by SYS_getdents64 where it must not allocate memory. */
 long syscall(long nr, ...)
 {
-	long (*call)(long, ...) = next("syscall"), a[6], ret;
+	long (*call)(long, ...) = next_function("syscall"), a[6], ret;
 	va_list args;
 
 	va_start(args, nr);
@@ -121,7 +121,7 @@ long syscall(long nr, ...)
 size_t ZSTD_decompress(void *to, size_t room, const void *from, size_t len)
 {
 	size_t (*call)(void *, size_t, const void *, size_t) =
-		next("ZSTD_decompress");
+		next_function("ZSTD_decompress");
 	size_t ret = call(to, room, from, len);
 
 	if (!ZSTD_isError(ret))
@@ -132,7 +132,7 @@ size_t ZSTD_decompress(void *to, size_t room, const void *from, size_t len)
 size_t ZSTD_decompressStream(ZSTD_DStream *z, ZSTD_outBuffer *to, ZSTD_inBuffer *from)
 {
 	size_t (*call)(ZSTD_DStream *, ZSTD_outBuffer *, ZSTD_inBuffer *) =
-		next("ZSTD_decompressStream");
+		next_function("ZSTD_decompressStream");
 	size_t at = to->pos, ret = call(z, to, from);
 
 	__msan_unpoison((char *)to->dst + at, to->pos - at);
@@ -144,7 +144,7 @@ size_t ZSTD_compressCCtx(ZSTD_CCtx *z, void *to, size_t room, const void *from,
 			 size_t len, int level)
 {
 	size_t (*call)(ZSTD_CCtx *, void *, size_t, const void *, size_t, int) =
-		next("ZSTD_compressCCtx");
+		next_function("ZSTD_compressCCtx");
 	size_t ret;
 
 	__msan_check_mem_is_initialized(from, len);
@@ -158,7 +158,7 @@ size_t ZSTD_compress2(ZSTD_CCtx *z, void *to, size_t room, const void *from,
 		      size_t len)
 {
 	size_t (*call)(ZSTD_CCtx *, void *, size_t, const void *, size_t) =
-		next("ZSTD_compress2");
+		next_function("ZSTD_compress2");
 	size_t ret;
 
 	__msan_check_mem_is_initialized(from, len);
@@ -172,7 +172,7 @@ size_t ZSTD_compressStream2(ZSTD_CCtx *z, ZSTD_outBuffer *to,
 			    ZSTD_inBuffer *from, ZSTD_EndDirective end)
 {
 	size_t (*call)(ZSTD_CCtx *, ZSTD_outBuffer *, ZSTD_inBuffer *,
-		       ZSTD_EndDirective) = next("ZSTD_compressStream2");
+		       ZSTD_EndDirective) = next_function("ZSTD_compressStream2");
 	size_t at = to->pos, ret;
 
 	__msan_check_mem_is_initialized((const char *)from->src + from->pos,

@@ -91,7 +91,7 @@ static void place_blocks(struct rig *rig)
 	}
 }
 
-static void *must(void *memory)
+static void *must_allocate(void *memory)
 {
 	if (!memory) {
 		perror("rig");
@@ -115,10 +115,11 @@ void rig_make(struct rig *rig, unsigned long block_size, unsigned int nr_blocks,
 	rig->block_size = block_size;
 	rig->nr_blocks = nr_blocks;
 	rig->arena_size = RIG_GAP + nr_blocks * (block_size + RIG_GAP);
-	rig->arena = must(aligned_alloc(64, ALIGN(rig->arena_size, 64)));
-	rig->page = must(aligned_alloc(4096, ALIGN(sizeof(*rig->page), 4096)));
-	rig->blocks = must(calloc(nr_blocks, sizeof(*rig->blocks)));
-	rig->base = must(calloc(nr_blocks, sizeof(*rig->base)));
+	rig->arena = must_allocate(aligned_alloc(64, ALIGN(rig->arena_size, 64)));
+	rig->page = must_allocate(
+		aligned_alloc(4096, ALIGN(sizeof(*rig->page), 4096)));
+	rig->blocks = must_allocate(calloc(nr_blocks, sizeof(*rig->blocks)));
+	rig->base = must_allocate(calloc(nr_blocks, sizeof(*rig->base)));
 	place_blocks(rig);
 	rig_again(rig, mode, start);
 }

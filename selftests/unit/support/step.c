@@ -37,13 +37,13 @@ struct run {
 unsigned long step_count;
 static struct run *current;
 
-static bool ours(uintptr_t address)
+static bool is_our_address(uintptr_t address)
 {
 	return address >= (uintptr_t)&__executable_start &&
 	       address < (uintptr_t)&etext;
 }
 
-static void poke(uintptr_t address, unsigned char byte)
+static void poke_byte(uintptr_t address, unsigned char byte)
 {
 	*(volatile unsigned char *)address = byte;
 }
@@ -69,7 +69,7 @@ static void on_breakpoint(struct run *run, ucontext_t *uc)
 {
 	uintptr_t at = run->step->at;
 
-	poke(at, run->byte);
+	poke_byte(at, run->byte);
 	run->armed = false;
 	uc->uc_mcontext.gregs[REG_PC] = (greg_t)at;
 	call_stopped(run);
@@ -89,7 +89,7 @@ static void on_trap(int signal, siginfo_t *info, void *context)
 	}
 	step_count++;
 	if (run->where) {
-		if (ours(pc) && run->traced < run->room)
+		if (is_our_address(pc) && run->traced < run->room)
 			run->where[run->traced++] = pc;
 		return;
 	}
@@ -133,7 +133,7 @@ static void probe_stopped(void *arg)
 	probe_stops++;
 }
 
-static void probe(void *arg)
+static void write_probe(void *arg)
 {
 	*(volatile int *)arg = 1;
 }
@@ -158,10 +158,10 @@ bool step_init(void)
 	    mprotect((void *)from, (uintptr_t)&etext - from,
 		     PROT_READ | PROT_WRITE | PROT_EXEC))
 		return false;
-	if (step_trace(probe, &sink, where, 64) < 2)
+	if (step_trace(write_probe, &sink, where, 64) < 2)
 		return false;
-	step.at = (uintptr_t)probe;
-	step_run(probe, &sink, &step);
+	step.at = (uintptr_t)write_probe;
+	step_run(write_probe, &sink, &step);
 	return probe_stops == 1;
 }
 
@@ -201,13 +201,13 @@ void step_run(void (*function)(void *), void *arg, struct step *step)
 	step->hit = false;
 	if (step->at) {
 		run.byte = *(unsigned char *)step->at;
-		poke(step->at, INT3);
+		poke_byte(step->at, INT3);
 		run.armed = true;
 		current = &run;
 		function(arg);
 		trap_flag(false);
 		if (run.armed)
-			poke(step->at, run.byte);
+			poke_byte(step->at, run.byte);
 	} else {
 		current = &run;
 		trap_flag(true);

@@ -66,10 +66,33 @@ test_list()
 	result $? "list: without the module nothing is said to be available"
 }
 
+# rows: print the names of the events in the table
+rows()
+{
+	awk '$2 ~ /^[0-9]+$/ { print $1 }' text
+}
+
+# Lists of events select the rows, in any number, as with dump -e.
+test_list_events()
+{
+	run 0 list 'irq_*,sched_switch' block_rq_insert &&
+		[ "$(rows | sort | xargs)" = "block_rq_insert irq_handler_entry irq_handler_exit irq_span sched_switch" ]
+	result $? "list: events and globs of several operands"
+	run 0 list block && rows | grep -qx block_rq_insert && ! rows | grep -qv '^block_'
+	result $? "list: a class"
+	run 0 list sched_switch -v && grep -q '^        prev_tid ' text && run 0 list sched_switch &&
+		[ "$(rows)" = sched_switch ] && ! grep -q '^        prev_tid ' text
+	result $? "list: fields with -v only"
+	run 2 list sched_switch shced_switch && grep -q 'unknown event "shced_switch": did you mean "sched_switch"' log &&
+		! grep -q sched_switch text
+	result $? "list: an unknown event is refused"
+}
+
 echo "TAP version 13"
 test_options
 test_stdio
 test_version
 test_list
+test_list_events
 echo "1..$n"
 exit $failed

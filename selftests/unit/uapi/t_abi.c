@@ -31,7 +31,7 @@ static const struct size sizes[] = {
 #include <dev/abi_layout.h>
 };
 
-static void test_sizes(void)
+static void test_abi_sizes(void)
 {
 	size_t i;
 
@@ -180,7 +180,7 @@ static const struct number numbers[] = {
 	IS(KTAPE_FORMAT_SIGNAL, 11),
 };
 
-static void test_numbers(void)
+static void test_abi_constants(void)
 {
 	size_t i;
 
@@ -497,7 +497,7 @@ static void test_ranges(void)
 }
 
 /* Check one event. Return: the item after its END. */
-static const struct item *check_event(const struct item *item)
+static const struct item *check_event_layout(const struct item *item)
 {
 	const char *event = item->name;
 	unsigned int bits = 0, words = 0, rest = 0;
@@ -524,12 +524,12 @@ static const struct item *check_event(const struct item *item)
 	return item + 1;
 }
 
-static void test_fields(void)
+static void test_abi_fields(void)
 {
 	const struct item *item = items;
 
 	while (item < items + ARRAY_SIZE(items))
-		item = check_event(item);
+		item = check_event_layout(item);
 }
 
 static bool good_name(const char *name)
@@ -539,7 +539,7 @@ static bool good_name(const char *name)
 }
 
 /* Names of events are unique, names of fields are unique in their event. */
-static void test_names(void)
+static void test_abi_event_names(void)
 {
 	const struct item *a, *b, *end = items + ARRAY_SIZE(items);
 
@@ -559,13 +559,13 @@ static void test_names(void)
 }
 
 static const struct tap_test tests[] = {
-	{ "sizes and offsets of structures", test_sizes },
-	{ "constants and ioctls", test_numbers },
+	{ "sizes and offsets of structures", test_abi_sizes },
+	{ "constants and ioctls", test_abi_constants },
 	{ "opcodes are unchanged", test_opcodes },
 	{ "classes are unchanged", test_classes },
 	{ "opcodes are in the ranges of their classes", test_ranges },
-	{ "fields fit into records", test_fields },
-	{ "names are unique and well formed", test_names },
+	{ "fields fit into records", test_abi_fields },
+	{ "names are unique and well formed", test_abi_event_names },
 };
 
 int main(int argc, char **argv)

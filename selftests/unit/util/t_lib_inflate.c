@@ -20,7 +20,8 @@ static const uint8_t abc[] = {
 };
 
 /* Unpack from memory that ends where the stream does. */
-static ssize_t unpack(const uint8_t *from, size_t len, size_t room, uint8_t *to)
+static ssize_t inflate_copy(const uint8_t *from, size_t len, size_t room,
+			    uint8_t *to)
 {
 	uint8_t *copy = malloc(len ? len : 1);
 	ssize_t got;
@@ -33,21 +34,21 @@ static ssize_t unpack(const uint8_t *from, size_t len, size_t room, uint8_t *to)
 	return got;
 }
 
-static void whole(void)
+static void inflate_whole(void)
 {
 	uint8_t to[12];
 
-	check_equal(unpack(abc, sizeof(abc), sizeof(to), to), 12);
+	check_equal(inflate_copy(abc, sizeof(abc), sizeof(to), to), 12);
 	check(!memcmp(to, "abcabcabcabc", 12), "it is another text");
-	check_equal(unpack(abc, sizeof(abc), sizeof(to) - 1, to), -EBADMSG);
+	check_equal(inflate_copy(abc, sizeof(abc), sizeof(to) - 1, to), -EBADMSG);
 }
 
-static void cut(void)
+static void inflate_cut(void)
 {
 	uint8_t to[12];
 
 	for (size_t len = 0; len < sizeof(abc); len++)
-		check_equal(unpack(abc, len, sizeof(to), to), -EBADMSG);
+		check_equal(inflate_copy(abc, len, sizeof(to), to), -EBADMSG);
 	check_equal(kt_inflate(NULL, 0, to, sizeof(to)), -EBADMSG);
 }
 
@@ -75,8 +76,8 @@ static int answer_streams(void)
 int main(int argc, char **argv)
 {
 	static const struct tap_test tests[] = {
-		{ "a whole stream", whole },
-		{ "streams that are cut off", cut },
+		{ "a whole stream", inflate_whole },
+		{ "streams that are cut off", inflate_cut },
 	};
 
 	if (argc == 2 && !strcmp(argv[1], "--streams"))

@@ -24,7 +24,7 @@ static struct {
 	unsigned int mixed; /* moments with a partial trace */
 } calls;
 
-static bool has_text(const char *name, const char *text)
+static bool staged_has_text(const char *name, const char *text)
 {
 	char path[500], got[16] = "";
 	int fd;
@@ -41,14 +41,16 @@ static bool has_text(const char *name, const char *text)
 
 static bool is_old(void)
 {
-	return has_text("metadata", "old") && has_text("cpu0", "old") &&
-	       has_text("cpu1", "old") && has_text("cpu2", NULL);
+	return staged_has_text("metadata", "old") &&
+	       staged_has_text("cpu0", "old") &&
+	       staged_has_text("cpu1", "old") && staged_has_text("cpu2", NULL);
 }
 
-static bool is_new(void)
+static bool is_new_trace(void)
 {
-	return has_text("metadata", "new") && has_text("cpu0", "new") &&
-	       has_text("cpu1", NULL) && has_text("cpu2", "new");
+	return staged_has_text("metadata", "new") &&
+	       staged_has_text("cpu0", "new") &&
+	       staged_has_text("cpu1", NULL) && staged_has_text("cpu2", "new");
 }
 
 int renameat(int from, const char *name, int to, const char *other)
@@ -63,7 +65,8 @@ int renameat(int from, const char *name, int to, const char *other)
 	}
 	ret = (int)syscall(SYS_renameat2, from, name, to, other, 0);
 	/* A folder with metadata is a trace, which must be complete. */
-	if (calls.look && !has_text("metadata", NULL) && !is_old() && !is_new())
+	if (calls.look && !staged_has_text("metadata", NULL) && !is_old() &&
+	    !is_new_trace())
 		calls.mixed++;
 	return ret;
 }
@@ -149,13 +152,14 @@ static void fail_each(bool earlier, bool rename)
 		if (earlier)
 			check(is_old(), "call %u: the old output is gone", nr);
 		else
-			check(has_text("cpu0", NULL) && has_text("metadata", NULL),
+			check(staged_has_text("cpu0", NULL) &&
+				      staged_has_text("metadata", NULL),
 			      "call %u: a partial output is there", nr);
 		check_equal(count_temporary(), 1);
 		kt_stage_drop(&s);
 		check_equal(count_temporary(), 0);
 	}
-	check(is_new() && has_text("other", "theirs"),
+	check(is_new_trace() && staged_has_text("other", "theirs"),
 	      "the old output was not replaced");
 	check_equal(count_temporary(), 0);
 	/*
@@ -194,10 +198,10 @@ static void test_keep(void)
 	stage_new(&s, true);
 	snprintf(name, sizeof(name), "%s/cpu2", s.temp);
 	kt_stage_keep(&s);
-	check(is_old() && has_text(name, "new"),
+	check(is_old() && staged_has_text(name, "new"),
 	      "the old or the kept output is missing");
 	kt_temp_sweep();
-	check(has_text(name, "new"), "a signal removes a kept output");
+	check(staged_has_text(name, "new"), "a signal removes a kept output");
 }
 
 /* Like a process of another container with the same pid. */
@@ -228,7 +232,8 @@ static void test_sweep(void)
 	kt_temp_sweep();
 	check(faccessat(folder, ours, F_OK, 0) && errno == ENOENT,
 	      "our own file was not removed");
-	check(has_text(theirs, "theirs"), "another process's file was removed");
+	check(staged_has_text(theirs, "theirs"),
+	      "another process's file was removed");
 	kt_stage_drop(&s);
 }
 

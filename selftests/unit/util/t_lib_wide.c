@@ -55,7 +55,7 @@ static void known_results(void)
 
 #ifdef __SIZEOF_INT128__
 
-static void compare(uint64_t a, uint64_t b, uint64_t by)
+static void compare_halves(uint64_t a, uint64_t b, uint64_t by)
 {
 	check_equal(kt_mul_high_halves(a, b), kt_mul_high(a, b));
 	if (by)
@@ -67,7 +67,7 @@ static void edges_as_int128(void)
 	for (size_t i = 0; i < ARRAY_SIZE(edges); i++)
 		for (size_t j = 0; j < ARRAY_SIZE(edges); j++)
 			for (size_t k = 0; k < ARRAY_SIZE(edges); k++)
-				compare(edges[i], edges[j], edges[k]);
+				compare_halves(edges[i], edges[j], edges[k]);
 }
 
 /* Numbers of all lengths. */
@@ -80,7 +80,7 @@ static void random_as_int128(void)
 			v[j] = lcg_next64(&seed);
 			v[j] >>= lcg_below(&seed, 64);
 		}
-		compare(v[0], v[1], v[2]);
+		compare_halves(v[0], v[1], v[2]);
 	}
 }
 

@@ -63,8 +63,8 @@ static const char *object_kind_of(const struct kt_user_event *t,
 
 /* ---- objects -------------------------------------------------------------- */
 
-static struct kt_object_state *find_object(const struct kt_states *states,
-					   const struct kt_user_event *t)
+static struct kt_object_state *find_object_state(const struct kt_states *states,
+						 const struct kt_user_event *t)
 {
 	const struct kt_map_entry *e = kt_map_find(&states->places, t->type, t->id);
 
@@ -92,7 +92,7 @@ static struct kt_object_state *add_object_object(struct kt_states *states,
 						 struct kt_sink *s,
 						 const struct kt_user_event *t)
 {
-	struct kt_object_state *o = find_object(states, t);
+	struct kt_object_state *o = find_object_state(states, t);
 	struct kt_map_entry *e = NULL;
 
 	if (o)
@@ -350,7 +350,7 @@ bool kt_state_follow(struct kt_states *states, struct kt_sink *s,
 	if (t->report == KT_REPORT_NONE)
 		return false;
 	o = t->report == KT_REPORT_NUMBER && !t->step && !t->most ?
-		    find_object(states, t) :
+		    find_object_state(states, t) :
 		    add_object_object(states, s, t);
 	if (!o && t->report != KT_REPORT_NUMBER)
 		return false;

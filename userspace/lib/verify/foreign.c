@@ -12,8 +12,6 @@
  * its first occurrence on.  The tracer may start while handlers and calls run, so their ends
  * may lack a begin.  After a loss the state of the CPU and of all system calls is forgotten.
  */
-#include <stdarg.h>
-
 #include "util/map.h"
 
 #include "format/reader.h"
@@ -47,35 +45,6 @@ void kt_foreign_free(struct kt_foreign_check *f)
 	if (f)
 		kt_map_free(&f->calls);
 	free(f);
-}
-
-/* Report a violation at the current event. */
-static void report_wrong(struct ktape_verify *v, unsigned int rule,
-			 const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
-
-static void report_wrong(struct ktape_verify *v, unsigned int rule,
-			 const char *format, ...)
-{
-	const struct ktape_event *e = v->event;
-	struct ktape_finding f = {
-		.rule = rule,
-		.stream = true,
-		.cpu = e->cpu,
-		.ts = e->ts,
-		.ring = KTAPE_RING_EVENT,
-	};
-	char text[sizeof(f.text)];
-	const struct kt_vcpu *c = kt_verify_cpu(v, e->cpu);
-	va_list args;
-
-	/* What happened during a loss is not known, so nothing contradicts it. */
-	if (c && rule != KTAPE_RULE_TIME && e->ts <= c->doubt_until)
-		return;
-	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
-	va_end(args);
-	kt_verify_wrong_at(v, &f, "%s", text);
 }
 
 /**
@@ -121,45 +90,6 @@ void kt_foreign_lost(struct ktape_verify *v, const struct ktape_notice *n)
 	memset(&c->softirqs, 0, sizeof(c->softirqs));
 }
 
-/* ---- handlers ---------------------------------------------------------------------------- */
-
-static void begin_foreign_handler(struct kt_nest *n, uint32_t id)
-{
-	if (n->nr == KT_NEST_MAX) {
-		n->nr = 0;
-		n->sure = false;
-	}
-	n->id[n->nr++] = id;
-}
-
-static void end_foreign_handler(struct ktape_verify *v, struct kt_nest *n,
-				uint32_t id, const char *what)
-{
-	if (n->nr && n->id[n->nr - 1] == id) {
-		n->nr--;
-		return;
-	}
-	if (n->nr)
-		report_wrong(v, KTAPE_RULE_PAIR, "%s %u ends while %u is running",
-			     what, id, n->id[n->nr - 1]);
-	else if (n->sure)
-		report_wrong(v, KTAPE_RULE_PAIR, "%s %u ends without a begin",
-			     what, id);
-	n->nr = 0;
-}
-
-/* At a switch no handler runs. */
-static void end_handlers(struct ktape_verify *v, struct kt_nest *n,
-			 const char *what, bool ends)
-{
-	if (n->nr && ends)
-		report_wrong(v, KTAPE_RULE_PAIR,
-			     "a thread switch while %s %u is running: its end is missing",
-			     what, n->id[n->nr - 1]);
-	n->nr = 0;
-	n->sure = ends;
-}
-
 static bool has_event(const struct ktape_verify *v, unsigned int opcode)
 {
 	return kt_mask_has(v->foreign->seen, opcode);
@@ -168,18 +98,13 @@ static bool has_event(const struct ktape_verify *v, unsigned int opcode)
 static void take_foreign_switch(struct ktape_verify *v, struct kt_vcpu *c,
 				const struct ktape_event *e)
 {
-	int32_t prev = (int32_t)ktape_event_arg(e, 0);
-
-	if (c->tid >= 0 && prev != c->tid)
-		report_wrong(v, KTAPE_RULE_SWITCH,
-			     "thread %d is switched out, but thread %d was switched in last",
-			     prev, c->tid);
+	kt_pair_switch(v, c, (int32_t)ktape_event_arg(e, 0));
 	c->tid = (int32_t)ktape_event_arg(e, 1);
-	end_handlers(v, &c->irqs, "interrupt",
+	kt_pair_none(v, &c->irqs, "interrupt",
 		     has_event(v, KTAPE_EV_IRQ_HANDLER_ENTRY) &&
 			     has_event(v, KTAPE_EV_IRQ_HANDLER_EXIT));
 	if (!v->rt)
-		end_handlers(v, &c->softirqs, "soft interrupt",
+		kt_pair_none(v, &c->softirqs, "soft interrupt",
 			     has_event(v, KTAPE_EV_SOFTIRQ_ENTRY) &&
 				     has_event(v, KTAPE_EV_SOFTIRQ_EXIT));
 }
@@ -214,9 +139,10 @@ static void take_foreign_call(struct ktape_verify *v,
 	}
 	/* rt_sigreturn() returns with number -1: it restores the interrupted registers. */
 	if (!enters && call->value != NR_NONE && call->value != nr && nr != CALL_NR)
-		report_wrong(v, KTAPE_RULE_PAIR,
-			     "thread %d returns from system call %u, but it entered %llu",
-			     e->tid, nr, (unsigned long long)call->value);
+		kt_verify_event_wrong(
+			v, KTAPE_RULE_PAIR,
+			"thread %d returns from system call %u, but it entered %llu",
+			e->tid, nr, (unsigned long long)call->value);
 	call->value = enters ? nr : NR_NONE;
 }
 
@@ -232,25 +158,28 @@ void kt_foreign_event(struct ktape_verify *v, struct kt_vcpu *c,
 	struct kt_vring *r = &c->ring[KTAPE_RING_EVENT];
 
 	if (e->ts < r->ts_end)
-		report_wrong(v, KTAPE_RULE_TIME,
-			     "the event is earlier than the one before it on this CPU");
+		kt_verify_event_wrong(
+			v, KTAPE_RULE_TIME,
+			"the event is earlier than the one before it on this CPU");
 	r->ts_end = e->ts;
 	kt_mask_add(v->foreign->seen, e->opcode);
 	switch (e->opcode) {
 	case KTAPE_EV_IRQ_HANDLER_ENTRY:
-		begin_foreign_handler(&c->irqs, e->dat20 & 0x3ffff);
+		kt_nest_begin(&c->irqs, e->dat20 & 0x3ffff);
 		break;
 	case KTAPE_EV_IRQ_HANDLER_EXIT:
-		end_foreign_handler(v, &c->irqs, e->dat20 & 0x3ffff, "interrupt");
+		if (!kt_nest_end(&c->irqs, e->dat20 & 0x3ffff))
+			kt_pair_unmatched(v, &c->irqs, e->dat20 & 0x3ffff,
+					  "interrupt");
 		break;
 	case KTAPE_EV_SOFTIRQ_ENTRY:
 		if (!v->rt)
-			begin_foreign_handler(&c->softirqs, e->dat20 & 0xff);
+			kt_nest_begin(&c->softirqs, e->dat20 & 0xff);
 		break;
 	case KTAPE_EV_SOFTIRQ_EXIT:
-		if (!v->rt)
-			end_foreign_handler(v, &c->softirqs, e->dat20 & 0xff,
-					    "soft interrupt");
+		if (!v->rt && !kt_nest_end(&c->softirqs, e->dat20 & 0xff))
+			kt_pair_unmatched(v, &c->softirqs, e->dat20 & 0xff,
+					  "soft interrupt");
 		break;
 	case KTAPE_EV_SCHED_SWITCH:
 		take_foreign_switch(v, c, e);

@@ -6,10 +6,11 @@
  *
  *	report.c	findings and their places
  *	cpu.c		what all rules ask about a CPU and its rings
- *	missed.c parts.c absent.c account.c unsure.c foreign.c
+ *	missed.c parts.c absent.c account.c unsure.c
  *			rules that need no other rule
  *	call.c pair.c ledger.c packet.c marker.c
  *			rules about calls, handlers, counters, packets, markers
+ *	foreign.c	traces of other tracers
  *	window_memory.c	what is kept when a CPU's events are checked ahead
  *	name.c		names of threads and functions
  *	record.c	all rules of one CPU for a record
@@ -474,6 +475,9 @@ void kt_foreign_end(struct ktape_verify *v);
 void kt_verify_wrong(struct ktape_verify *v, unsigned int rule,
 		     const struct kt_stream *s, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
+void kt_verify_event_wrong(struct ktape_verify *v, unsigned int rule,
+			   const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 void kt_verify_note(struct ktape_verify *v, unsigned int rule,
 		    const struct kt_stream *s, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
@@ -553,6 +557,11 @@ void kt_verify_head(struct ktape_verify *v, struct kt_vcpu *c,
 		    const struct kt_stream *s);
 bool kt_verify_pairs(struct ktape_verify *v, struct kt_vcpu *c,
 		     const struct ktape_event *e);
+void kt_pair_unmatched(struct ktape_verify *v, struct kt_nest *n, uint32_t id,
+		       const char *name);
+void kt_pair_none(struct ktape_verify *v, struct kt_nest *n, const char *name,
+		  bool known);
+void kt_pair_switch(struct ktape_verify *v, const struct kt_vcpu *c, int32_t prev);
 bool kt_pairs_irqs(const struct kt_vcpu *c);
 bool kt_pairs_softirqs(const struct ktape_verify *v, const struct kt_vcpu *c);
 
@@ -590,6 +599,25 @@ void kt_absent_profile(struct ktape_verify *v, struct kt_vcpu *c,
 void kt_absent_filters(struct ktape_verify *v, struct kt_vcpu *c, uint64_t ts);
 void kt_absent_freeze(struct ktape_verify *v, uint64_t ts);
 void kt_absent_end(struct ktape_verify *v, struct kt_vcpu *c);
+
+/* Remember that a handler begins. */
+static inline void kt_nest_begin(struct kt_nest *n, uint32_t id)
+{
+	if (n->nr == KT_NEST_MAX) {
+		n->nr = 0;
+		n->sure = false;
+	}
+	n->id[n->nr++] = id;
+}
+
+/* Forget a handler that ends.  Return: false, and nothing changes, if another one runs. */
+static inline bool kt_nest_end(struct kt_nest *n, uint32_t id)
+{
+	if (!n->nr || n->id[n->nr - 1] != id)
+		return false;
+	n->nr--;
+	return true;
+}
 
 /* Check for a CPU that had rings although the trace has no packet of it. */
 static inline bool kt_verify_lacks(const struct ktape_verify *v, uint32_t cpu)

@@ -52,45 +52,42 @@ void kt_verify_head(struct ktape_verify *v, struct kt_vcpu *c,
 	c->tid = tid;
 }
 
-static void begin_pair_handler(struct kt_nest *n, uint32_t id)
+/* Report the end of a handler of kind @name that is not the innermost one. */
+void kt_pair_unmatched(struct ktape_verify *v, struct kt_nest *n, uint32_t id,
+		       const char *name)
 {
-	if (n->nr == KT_NEST_MAX) {
-		n->nr = 0;
-		n->sure = false;
-	}
-	n->id[n->nr++] = id;
-}
-
-static void end_pair_handler(struct ktape_verify *v, struct kt_nest *n,
-			     uint32_t id, const struct pair *p)
-{
-	const struct kt_stream *s = v->trace->current;
-
-	if (n->nr && n->id[n->nr - 1] == id) {
-		n->nr--;
-		return;
-	}
 	if (n->nr)
-		kt_verify_wrong(v, KTAPE_RULE_PAIR, s,
-				"%s %u ends while %u is running", p->name, id,
-				n->id[n->nr - 1]);
+		kt_verify_event_wrong(v, KTAPE_RULE_PAIR,
+				      "%s %u ends while %u is running", name,
+				      id, n->id[n->nr - 1]);
 	else if (n->sure)
-		kt_verify_wrong(v, KTAPE_RULE_PAIR, s,
-				"%s %u ends without a begin", p->name, id);
+		kt_verify_event_wrong(v, KTAPE_RULE_PAIR,
+				      "%s %u ends without a begin", name, id);
 	n->nr = 0;
-	n->sure = false;
+	n->sure &= !!v->foreign;
 }
 
-/* At a thread switch, check that no handler is running. */
-static void check_none(struct ktape_verify *v, struct kt_nest *n,
-		       const struct pair *p, bool known)
+/* At a thread switch, check that no handler is running.  @known: ends are recorded. */
+void kt_pair_none(struct ktape_verify *v, struct kt_nest *n, const char *name,
+		  bool known)
 {
-	if (n->nr)
-		kt_verify_wrong(v, KTAPE_RULE_PAIR, v->trace->current,
-				"a thread switch while %s %u is running: its end is missing",
-				p->name, n->id[n->nr - 1]);
+	if (n->nr && known)
+		kt_verify_event_wrong(
+			v, KTAPE_RULE_PAIR,
+			"a thread switch while %s %u is running: its end is missing",
+			name, n->id[n->nr - 1]);
 	n->nr = 0;
 	n->sure = known;
+}
+
+/* At a thread switch, check that the thread @prev was running. */
+void kt_pair_switch(struct ktape_verify *v, const struct kt_vcpu *c, int32_t prev)
+{
+	if (c->tid >= 0 && prev != c->tid)
+		kt_verify_event_wrong(
+			v, KTAPE_RULE_SWITCH,
+			"thread %d is switched out, but thread %d was switched in last",
+			prev, c->tid);
 }
 
 static bool has_pair(const struct kt_vcpu *c, const struct pair *p)
@@ -103,23 +100,21 @@ static void take_pair(struct ktape_verify *v, struct kt_vcpu *c, struct kt_nest 
 {
 	if (!has_pair(c, p))
 		return;
-	if (e->opcode == p->begin)
-		begin_pair_handler(n, e->dat20 & p->bits);
-	else if (e->opcode == p->end)
-		end_pair_handler(v, n, e->dat20 & p->bits, p);
-	else if (e->opcode == KTAPE_EV_SCHED_SWITCH)
-		check_none(v, n, p, true);
+	if (e->opcode == p->begin) {
+		kt_nest_begin(n, e->dat20 & p->bits);
+	} else if (e->opcode == p->end) {
+		if (!kt_nest_end(n, e->dat20 & p->bits))
+			kt_pair_unmatched(v, n, e->dat20 & p->bits, p->name);
+	} else if (e->opcode == KTAPE_EV_SCHED_SWITCH) {
+		kt_pair_none(v, n, p->name, true);
+	}
 }
 
 static void take_pair_switch(struct ktape_verify *v, struct kt_vcpu *c,
 			     const struct ktape_event *e)
 {
-	int32_t prev = (int32_t)ktape_event_arg(e, 0);
-
-	if (c->tid >= 0 && prev != c->tid && kt_verify_has(c, KTAPE_EV_SCHED_SWITCH))
-		kt_verify_wrong(v, KTAPE_RULE_SWITCH, v->trace->current,
-				"thread %d is switched out, but thread %d was switched in last",
-				prev, c->tid);
+	if (kt_verify_has(c, KTAPE_EV_SCHED_SWITCH))
+		kt_pair_switch(v, c, (int32_t)ktape_event_arg(e, 0));
 	c->tid = (int32_t)ktape_event_arg(e, 1);
 	c->switched = e->ts;
 }

@@ -86,6 +86,33 @@ void kt_verify_wrong(struct ktape_verify *v, unsigned int rule,
 	va_end(args);
 }
 
+/*
+ * Report a violation at the current event.  A trace of another tracer has no packets, and
+ * nothing contradicts what happened during a loss, which is not known.
+ */
+void kt_verify_event_wrong(struct ktape_verify *v, unsigned int rule,
+			   const char *format, ...)
+{
+	const struct kt_stream *s = v->foreign ? NULL : v->trace->current;
+	struct ktape_finding f = kt_verify_place(v, rule, s);
+	const struct ktape_event *e = v->event;
+	va_list args;
+
+	if (!v->foreign) {
+		mark_damaged(v, s);
+	} else {
+		if (rule != KTAPE_RULE_TIME && e->ts <= v->cpus[e->cpu]->doubt_until)
+			return;
+		f.stream = true;
+		f.cpu = e->cpu;
+		f.ts = e->ts;
+		f.ring = KTAPE_RING_EVENT;
+	}
+	va_start(args, format);
+	report_finding(v, &f, format, args);
+	va_end(args);
+}
+
 /* Report a note at the current place in a stream. */
 void kt_verify_note(struct ktape_verify *v, unsigned int rule,
 		    const struct kt_stream *s, const char *format, ...)

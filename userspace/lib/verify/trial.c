@@ -350,23 +350,6 @@ static bool quick_switch(struct kt_trial *tr, uint32_t dat20,
 	return true;
 }
 
-static void quick_begin(struct kt_nest *n, uint32_t id)
-{
-	if (n->nr == KT_NEST_MAX) {
-		n->nr = 0;
-		n->sure = false;
-	}
-	n->id[n->nr++] = id;
-}
-
-static bool quick_end(struct kt_nest *n, uint32_t id)
-{
-	if (!n->nr || n->id[n->nr - 1] != id)
-		return false;
-	n->nr--;
-	return true;
-}
-
 /*
  * Check events as long as nothing about them is special.
  * long: a loop over all events, with what it needs in registers.
@@ -414,19 +397,19 @@ static void check_quick(struct kt_trial *tr)
 			break;
 		case KT_QUICK_IRQ_BEGIN:
 			if (irqs)
-				quick_begin(&c->irqs, dat20 & IRQ_BITS);
+				kt_nest_begin(&c->irqs, dat20 & IRQ_BITS);
 			break;
 		case KT_QUICK_IRQ_END:
-			if (irqs && !quick_end(&c->irqs, dat20 & IRQ_BITS))
+			if (irqs && !kt_nest_end(&c->irqs, dat20 & IRQ_BITS))
 				goto out;
 			break;
 		case KT_QUICK_SOFTIRQ_BEGIN:
 			if (softirqs)
-				quick_begin(&c->softirqs, dat20 & SOFTIRQ_BITS);
+				kt_nest_begin(&c->softirqs, dat20 & SOFTIRQ_BITS);
 			break;
 		case KT_QUICK_SOFTIRQ_END:
 			if (softirqs &&
-			    !quick_end(&c->softirqs, dat20 & SOFTIRQ_BITS))
+			    !kt_nest_end(&c->softirqs, dat20 & SOFTIRQ_BITS))
 				goto out;
 			break;
 		case KT_QUICK_CALL_BEGIN:

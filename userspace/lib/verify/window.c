@@ -19,6 +19,11 @@
  * A window also ends before each event of a control ring and of the ring of names, and at the
  * end of a control ring that ends before its event ring (kt_verify_unmarked()).  Such events are
  * always checked one after the other.
+ *
+ * What it gains: an event of a trace of 8 CPUs costs 1,029 instructions one after the other,
+ * 987 in windows with all rules, and 164 with check_quick() (trial.c), 6.3 times fewer
+ * (selftests/bench/windows).  Windows alone gain little in one thread.  They give
+ * check_quick() events of one CPU that follow each other, and threads their work.
  */
 #include "stream/decode.h"
 #include "util/pool.h"

@@ -50,6 +50,7 @@ static const struct {
 	{ "receive", 0, 0, "files", 0, NULL },
 	{ "profile", 0, 0, "set|or|andnot", 0, NULL },
 	{ "profile", 0, INT_MAX, "recordable", 0, NULL },
+	{ "list", 0, INT_MAX, "events", 0, NULL },
 	{ "status", 0, 0, "sessions", 0, NULL },
 	{ "start", 0, 0, "sessions", 0, NULL },
 	{ "stop", 0, 0, "sessions", 0, NULL },

@@ -7,9 +7,11 @@
 #include "tool/control/control.h"
 #include "tool/session/session.h"
 #include "tool/shared/color.h"
+#include "tool/shared/event_list.h"
 #include "tool/shared/message.h"
 #include "tool/shared/terminal.h"
 #include "tool/shared/text.h"
+#include "util/bits.h"
 
 struct list_options {
 	bool json;
@@ -24,6 +26,8 @@ static const struct kt_option options[] = {
 	  "as a JSON array" },
 	{ "fields", 'f', KT_OPT_FLAG, offsetof(struct list_options, fields),
 	  NULL, "also show the fields and sources of each event" },
+	{ "verbose", 'v', KT_OPT_FLAG, offsetof(struct list_options, fields),
+	  NULL, "the same as --fields" },
 	{ "unavailable", 'u', KT_OPT_FLAG, offsetof(struct list_options, unavailable),
 	  NULL, "only events that cannot be recorded here" },
 	{ "device", 0, KT_OPT_TEXT, offsetof(struct list_options, device),
@@ -222,12 +226,14 @@ static void print_list_json(struct ktape_device *device,
 /**
  * struct list - a list of events
  * @o: options
+ * @mask: the events that may be listed
  * @device: the device, or NULL
  * @no_device: negative errno why there is no device
  * @shown: events printed
  */
 struct list {
 	struct list_options o;
+	uint64_t mask[KTAPE_MASK_WORDS];
 	struct ktape_device *device;
 	int no_device;
 	unsigned int shown;
@@ -240,7 +246,7 @@ static const struct ktape_event_desc *next_listed_event(const struct list *l,
 {
 	const struct ktape_event_desc *d = ktape_event_desc(opcode);
 
-	if (!d || opcode == KTAPE_TIME_EXTEND)
+	if (!d || opcode == KTAPE_TIME_EXTEND || !kt_mask_has(l->mask, opcode))
 		return NULL;
 	look_up_event(l->device, l->no_device, opcode, a);
 	return l->o.unavailable && a->available ? NULL : d;
@@ -296,6 +302,26 @@ static void list_text(struct list *l)
 		list_class(l, i);
 }
 
+/*
+ * Take the events that the operands name, each as in -e of dump.  Without an operand: all.
+ * Return: 0 or the exit code.
+ */
+static int read_listed_events(struct list *l, int nr, char **lists)
+{
+	uint64_t mask[KTAPE_MASK_WORDS];
+	const char *bad;
+
+	memset(l->mask, nr ? 0 : 0xff, sizeof(l->mask));
+	for (int i = 0; i < nr; i++) {
+		bad = lists[i];
+		if (ktape_mask_parse_shown(lists[i], mask, &bad))
+			return unknown_event(&command_list, bad);
+		for (unsigned int w = 0; w < KTAPE_MASK_WORDS; w++)
+			l->mask[w] |= mask[w];
+	}
+	return 0;
+}
+
 static int cmd_list(int argc, char **argv)
 {
 	struct list l = { .device = NULL };
@@ -304,8 +330,9 @@ static int cmd_list(int argc, char **argv)
 	ret = kt_options(&command_list, argc, argv, &l.o, &first);
 	if (ret >= 0)
 		return ret;
-	if (first != argc)
-		return misuse(&command_list, "list takes no operands");
+	ret = read_listed_events(&l, argc - first, argv + first);
+	if (ret)
+		return ret;
 	ret = color_start(&command_list, &l.o.text);
 	if (ret)
 		return ret;
@@ -328,7 +355,7 @@ static int cmd_list(int argc, char **argv)
 
 const struct kt_command command_list = {
 	.name = "list",
-	.operands = "",
+	.operands = "[LIST...]",
 	.help = "list the events and whether they can be recorded here",
 	.options = options,
 	.run = KT_RUN(cmd_list),

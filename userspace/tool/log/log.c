@@ -231,7 +231,7 @@ static int compare_pieces(const void *a, const void *b)
 }
 
 /* Return when a piece was begun: its metadata does not change afterwards. */
-static int64_t begin_of(const char *path)
+static int64_t piece_begin_time(const char *path)
 {
 	char metadata[PATH_MAX];
 	struct stat st;
@@ -264,7 +264,7 @@ void log_find_earlier(struct log *log)
 			continue;
 		*slash = '/';
 		if (!is_piece_of(log, path) ||
-		    add_log_piece(log, path, begin_of(path)))
+		    add_log_piece(log, path, piece_begin_time(path)))
 			free(path);
 		*slash = '\0';
 	}

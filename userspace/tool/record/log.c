@@ -135,7 +135,7 @@ int record_first_piece(struct record *r)
  * flush, a quiet session would produce one empty piece after the other, and --keep
  * would remove the pieces that have records.
  */
-static bool is_piece_empty(const struct record *r)
+static bool is_log_piece_empty(const struct record *r)
 {
 	struct ktape_recorder_stats s;
 
@@ -161,7 +161,7 @@ void record_next_piece(struct record *r, uint64_t now)
 	struct log *log = &r->log;
 	int err;
 
-	if (is_piece_empty(r)) {
+	if (is_log_piece_empty(r)) {
 		log->retry = now + PATIENCE_NS;
 		return;
 	}

@@ -127,7 +127,7 @@ int serve_page_converter(void)
 	return -ENOENT;
 }
 
-static void put_page_head(FILE *out, const struct serve *s)
+static void put_html_head(FILE *out, const struct serve *s)
 {
 	fprintf(out, head, s->token, *s->token ? "/" : "");
 }
@@ -228,7 +228,7 @@ int serve_page_index(const struct serve *s, char **text, size_t *len)
 		serve_list_free(&l);
 		return -ENOMEM;
 	}
-	put_page_head(out, s);
+	put_html_head(out, s);
 	fputs("<h1>Traces</h1>\n", out);
 	if (s->session)
 		fputs("<p><a href=live>The session, live</a>\n", out);
@@ -267,7 +267,7 @@ int serve_page_trace(const struct serve *s, const char *kind, const char *name,
 
 	if (!out)
 		return -ENOMEM;
-	put_page_head(out, s);
+	put_html_head(out, s);
 	/* An empty reference would be this page. */
 	fputs("<p><a href=.>all traces</a>\n<h1>", out);
 	put_html_text(out, name);

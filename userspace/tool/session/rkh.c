@@ -142,7 +142,7 @@ static int take_rkh_group(struct rkh *r, const struct order *o)
 	return 0;
 }
 
-static int take_rkh_event(struct rkh *r, const struct order *o)
+static int take_rkh_order(struct rkh *r, const struct order *o)
 {
 	uint64_t these[KTAPE_MASK_WORDS];
 
@@ -200,7 +200,7 @@ static bool is_named(const struct ktape_filter_pid *entry, int32_t pid,
 	return entry->pid == pid && (entry->flags & KTAPE_PID_EXCEPT) == except;
 }
 
-static int add_filter_pid(struct ktape_filter_value *v, int32_t pid, uint32_t except)
+static int add_listed_pid(struct ktape_filter_value *v, int32_t pid, uint32_t except)
 {
 	struct ktape_filter_pid *pids = v->entries;
 
@@ -269,7 +269,7 @@ static int suppress_object(struct ktape_filter_value *v, int32_t pid)
 		set_all_objects(v, false);
 		return 0;
 	}
-	return add_filter_pid(v, pid, KTAPE_PID_EXCEPT);
+	return add_listed_pid(v, pid, KTAPE_PID_EXCEPT);
 }
 
 static int pass_object(struct ktape_filter_value *v, int32_t pid)
@@ -280,7 +280,7 @@ static int pass_object(struct ktape_filter_value *v, int32_t pid)
 		return 0;
 	remove_pid(v, pid, KTAPE_PID_EXCEPT);
 	if (!exceptions_only)
-		return add_filter_pid(v, pid, 0);
+		return add_listed_pid(v, pid, 0);
 	if (!v->nr)
 		set_all_objects(v, true);
 	return 0;
@@ -309,7 +309,7 @@ static const struct {
 	int (*take)(struct rkh *r, const struct order *o);
 } kinds[] = {
 	{ "group:", take_rkh_group },
-	{ "event:", take_rkh_event },
+	{ "event:", take_rkh_order },
 	{ "object:", take_rkh_object },
 	{ "signal:", take_rkh_signal },
 };

@@ -71,7 +71,7 @@ static bool is_locked(const struct ship *s, const char *name)
 	return locked;
 }
 
-/* Count an entry that is no piece; report_foreign() prints one of their names once. */
+/* Count an entry that is no piece; report_foreign_entries() prints one of their names once. */
 static void leave(struct ship *s, const char *name)
 {
 	if (!s->foreign++)
@@ -207,7 +207,7 @@ static int read_folder(struct ship *s, int folder,
 }
 
 /* Print once which entries are left alone. */
-static void report_foreign(struct ship *s)
+static void report_foreign_entries(struct ship *s)
 {
 	if (s->reported || !s->foreign)
 		return;
@@ -242,7 +242,7 @@ int ship_find(struct ship *s)
 		err = read_folder(s, s->state, add_left);
 	if (err)
 		return err;
-	report_foreign(s);
+	report_foreign_entries(s);
 	if (s->nr)
 		qsort(s->pieces, s->nr, sizeof(*s->pieces), by_piece_time);
 	return 0;

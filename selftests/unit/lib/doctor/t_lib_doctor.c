@@ -55,7 +55,7 @@ static void set_device(int read, int write)
 
 static struct ktape_doctor *doctor;
 
-static bool run(const char *root, unsigned int flags)
+static bool run_doctor(const char *root, unsigned int flags)
 {
 	struct ktape_doctor_options o = { .root = root, .flags = flags };
 
@@ -65,7 +65,7 @@ static bool run(const char *root, unsigned int flags)
 }
 
 /* Find the finding of a check that has @what in its text. */
-static const struct ktape_diagnosis *find(const char *id, const char *what)
+static const struct ktape_diagnosis *find_diagnosis(const char *id, const char *what)
 {
 	const struct ktape_diagnosis *f;
 
@@ -79,7 +79,7 @@ static const struct ktape_diagnosis *find(const char *id, const char *what)
 /* Has a check found @what, with this severity, and a command? */
 static bool found(const char *id, unsigned int severity, const char *what)
 {
-	const struct ktape_diagnosis *f = find(id, what);
+	const struct ktape_diagnosis *f = find_diagnosis(id, what);
 
 	return f && f->severity == severity &&
 	       (severity == KTAPE_DOCTOR_OK || (*f->why && *f->next));
@@ -91,34 +91,35 @@ static char root[] = "/tmp/t_lib_doctor.XXXXXX";
 static void test_opens(void)
 {
 	set_device(0, 0);
-	check(run(root, 0), "it ran");
+	check(run_doctor(root, 0), "it ran");
 	check(found("loaded", KTAPE_DOCTOR_OK, "loaded"), "the module");
 	check(found("version", KTAPE_DOCTOR_OK, "same table"), "the table");
 	check(found("clock", KTAPE_DOCTOR_OK, "counter"), "the clock");
 	check(!ktape_doctor_problem(doctor), "%s",
 	      ktape_doctor_problem(doctor)->what);
-	check(!find("module", "") && !find("signature", "") && !find("log", ""),
+	check(!find_diagnosis("module", "") && !find_diagnosis("signature", "") &&
+		      !find_diagnosis("log", ""),
 	      "the file of a loaded module does not matter");
 }
 
-static void test_table(void)
+static void test_doctor_event_table(void)
 {
 	set_device(0, 0);
 	device.features.table_hash ^= 1;
-	check(run(root, 0), "it ran");
+	check(run_doctor(root, 0), "it ran");
 	check(found("version", KTAPE_DOCTOR_WARNING, "different tables of events"),
 	      "no warning");
 }
 
-static void test_clock(void)
+static void test_doctor_clock(void)
 {
 	set_device(0, 0);
 	device.features.clock = KTAPE_CLOCK_MONO;
-	check(run(root, 0), "it ran");
+	check(run_doctor(root, 0), "it ran");
 	check(found("clock", KTAPE_DOCTOR_WARNING, "does not trust"), "no warning");
 }
 
-static void test_names(void)
+static void test_doctor_names(void)
 {
 	static const unsigned int reasons[] = { KTAPE_NO_ROOM_LIMIT,
 						KTAPE_NO_ROOM_MEMORY,
@@ -126,15 +127,17 @@ static void test_names(void)
 	const char *text = "no room for 7 names since it was loaded";
 
 	set_device(0, 0);
-	check(run(root, 0) && !find("names", ""),
+	check(run_doctor(root, 0) && !find_diagnosis("names", ""),
 	      "a module whose registry is fixed");
 	device.features.features |= KTAPE_FEATURE_GROWS;
 	device.features.no_room[KTAPE_NO_ROOM_REFUSED] = 7;
-	check(run(root, 0) && found("names", KTAPE_DOCTOR_OK, "all names had room"),
+	check(run_doctor(root, 0) &&
+		      found("names", KTAPE_DOCTOR_OK, "all names had room"),
 	      "names that users may not give");
 	for (unsigned int i = 0; i < ARRAY_SIZE(reasons); i++) {
 		device.features.no_room[reasons[i]] = 7;
-		check(run(root, 0) && found("names", KTAPE_DOCTOR_WARNING, text),
+		check(run_doctor(root, 0) &&
+			      found("names", KTAPE_DOCTOR_WARNING, text),
 		      "reason %u", reasons[i]);
 		device.features.no_room[reasons[i]] = 0;
 	}
@@ -142,27 +145,27 @@ static void test_names(void)
 	device.features.features = 0;
 }
 
-static void test_refused(void)
+static void test_doctor_refused_device(void)
 {
 	set_device(-EBUSY, -EBUSY);
-	check(run(root, 0), "it ran");
+	check(run_doctor(root, 0), "it ran");
 	check(found("device", KTAPE_DOCTOR_PROBLEM,
 		    "cannot be opened: Device or resource busy"),
 	      "another error");
 	set_device(0, -EACCES);
-	check(run(root, 0), "it ran");
+	check(run_doctor(root, 0), "it ran");
 	check(found("device", KTAPE_DOCTOR_PROBLEM, "may read"),
 	      "a device that can only be read");
 	set_device(-ENOTTY, -ENOTTY);
-	check(run(root, 0), "it ran");
+	check(run_doctor(root, 0), "it ran");
 	check(found("device", KTAPE_DOCTOR_PROBLEM, "is not a ktape device"),
 	      "another device");
 	set_device(-ENODEV, -ENODEV);
-	check(run(root, 0), "it ran");
+	check(run_doctor(root, 0), "it ran");
 	check(found("device", KTAPE_DOCTOR_PROBLEM, "belongs to no module"),
 	      "a device that was left behind");
 	set_device(0, 0);
-	check(run(root, 0), "it ran");
+	check(run_doctor(root, 0), "it ran");
 	check(found("device", KTAPE_DOCTOR_OK, "can be opened"), "a device");
 }
 
@@ -170,12 +173,14 @@ static void test_refused(void)
 static void test_flags(void)
 {
 	set_device(-ENOENT, -ENOENT);
-	check(run(root, KTAPE_DOCTOR_OPEN), "it ran");
+	check(run_doctor(root, KTAPE_DOCTOR_OPEN), "it ran");
 	check(ktape_doctor_problem(doctor), "no problem");
-	check(!find("memory", "") && !find("output", "") && !find("io_uring", ""),
+	check(!find_diagnosis("memory", "") && !find_diagnosis("output", "") &&
+		      !find_diagnosis("io_uring", ""),
 	      "other checks were run");
-	check(run(root, 0), "it ran");
-	check(find("memory", "") && find("output", "") && find("io_uring", ""),
+	check(run_doctor(root, 0), "it ran");
+	check(find_diagnosis("memory", "") && find_diagnosis("output", "") &&
+		      find_diagnosis("io_uring", ""),
 	      "checks were left out");
 }
 
@@ -208,9 +213,9 @@ static int run_forbidden(int err, const char *what)
 
 		if (forbid_uring(err))
 			_exit(9);
-		if (!run(NULL, 0))
+		if (!run_doctor(NULL, 0))
 			_exit(2);
-		f = find("io_uring", what);
+		f = find_diagnosis("io_uring", what);
 		_exit(f && f->severity == KTAPE_DOCTOR_NOTE && *f->why ? 0 : 3);
 	}
 	if (pid < 0 || waitpid(pid, &status, 0) != pid || !WIFEXITED(status))
@@ -237,10 +242,10 @@ static void test_seccomp(void)
 
 static const struct tap_test tests[] = {
 	{ "a device that opens leaves nothing to do", test_opens },
-	{ "another table of events is a warning", test_table },
-	{ "a clock that the kernel does not trust is a warning", test_clock },
-	{ "names without room", test_names },
-	{ "what opening the device returns is told", test_refused },
+	{ "another table of events is a warning", test_doctor_event_table },
+	{ "a clock that the kernel does not trust is a warning", test_doctor_clock },
+	{ "names without room", test_doctor_names },
+	{ "what opening the device returns is told", test_doctor_refused_device },
 	{ "checks for opening only", test_flags },
 	{ "io_uring that seccomp forbids", test_seccomp },
 };

@@ -34,8 +34,8 @@ static const char canonical[] =
 	"gate = irq=10us\n";
 
 /* From an allocation of exactly that size. */
-static int parse(const char *text, size_t len, struct ktape_config *c,
-		 struct ktape_error *error)
+static int parse_config_copy(const char *text, size_t len,
+			     struct ktape_config *c, struct ktape_error *error)
 {
 	char *copy = malloc(len ? len : 1);
 	int err;
@@ -46,14 +46,14 @@ static int parse(const char *text, size_t len, struct ktape_config *c,
 	return err;
 }
 
-static void test_whole(void)
+static void test_config_whole(void)
 {
 	struct ktape_error error = { .text = "" };
 	struct ktape_config c;
 	char *out;
 
-	check(!parse(whole, strlen(whole), &c, &error), "line %llu: %s",
-	      (unsigned long long)error.offset, error.text);
+	check(!parse_config_copy(whole, strlen(whole), &c, &error),
+	      "line %llu: %s", (unsigned long long)error.offset, error.text);
 	check_equal(c.given, KTAPE_CONFIG_EVENTS | KTAPE_CONFIG_CONTEXT |
 				     KTAPE_CONFIG_SESSION);
 	check_equal(c.filters_given,
@@ -71,7 +71,7 @@ static void test_whole(void)
 	check(!ktape_config_format(&c, &out), "format");
 	ktape_config_release(&c);
 	check(!strcmp(out, canonical), "%.350s", out);
-	check(!parse(out, strlen(out), &c, &error), "line %llu: %s",
+	check(!parse_config_copy(out, strlen(out), &c, &error), "line %llu: %s",
 	      (unsigned long long)error.offset, error.text);
 	free(out);
 	check(!ktape_config_format(&c, &out), "format");
@@ -127,7 +127,8 @@ static void check_names(unsigned int from, unsigned int to)
 	for (i = from; i < to; i++)
 		at = stpcpy(at, names[i]) + 1;
 	check(!ktape_config_format(&c, &out), "format");
-	check(!parse(out, strlen(out), &got, &error), "%s: %s", out, error.text);
+	check(!parse_config_copy(out, strlen(out), &got, &error), "%s: %s", out,
+	      error.text);
 	same = got.given == 0 && got.filters_given == c.filters_given &&
 	       got.filters[v->kind].active && got.filters[v->kind].nr == v->nr &&
 	       got.filters[v->kind].size == v->size &&
@@ -138,7 +139,7 @@ static void check_names(unsigned int from, unsigned int to)
 	ktape_config_release(&got);
 }
 
-static void test_names(void)
+static void test_config_cgroup_names(void)
 {
 	for (unsigned int i = 0; i < ARRAY_SIZE(names); i++)
 		check_names(i, i + 1);
@@ -183,7 +184,7 @@ static void test_wrong(void)
 		const char *text = wrong[i].text;
 
 		error = (struct ktape_error){ .text = "" };
-		check(parse(text, strlen(text), &c, &error) == -EBADMSG,
+		check(parse_config_copy(text, strlen(text), &c, &error) == -EBADMSG,
 		      "\"%s\" passes", text);
 		ktape_config_release(&c);
 		check(error.offset == wrong[i].line, "\"%s\": line %llu", text,
@@ -191,10 +192,12 @@ static void test_wrong(void)
 		check(strstr(error.text, wrong[i].part), "\"%s\": %s", text,
 		      error.text);
 	}
-	check(parse("cpu = 0\n\0cpu", 12, &c, &error) == -EBADMSG, "NUL");
+	check(parse_config_copy("cpu = 0\n\0cpu", 12, &c, &error) == -EBADMSG,
+	      "NUL");
 	check_equal(error.offset, 2);
 	ktape_config_release(&c);
-	check(!parse("", 0, &c, NULL) && !c.given && !c.filters_given, "empty");
+	check(!parse_config_copy("", 0, &c, NULL) && !c.given && !c.filters_given,
+	      "empty");
 	ktape_config_release(&c);
 }
 
@@ -206,10 +209,11 @@ static void test_long(void)
 
 	memset(text, 'x', sizeof(text));
 	memcpy(text, "\npid = ", 7);
-	check(parse(text, sizeof(text), &c, &error) == -EBADMSG, "passes");
+	check(parse_config_copy(text, sizeof(text), &c, &error) == -EBADMSG,
+	      "passes");
 	check_equal(error.offset, 2);
 	ktape_config_release(&c);
-	check(parse(text, 60000, &c, &error) == -EBADMSG, "passes");
+	check(parse_config_copy(text, 60000, &c, &error) == -EBADMSG, "passes");
 	check_equal(error.offset, 2);
 	ktape_config_release(&c);
 }
@@ -225,7 +229,7 @@ static void test_hostile(void)
 	int err;
 
 	for (len = 0; len < sizeof(whole); len++) {
-		err = parse(whole, len, &c, NULL);
+		err = parse_config_copy(whole, len, &c, NULL);
 		check(err == 0 || err == -EBADMSG, "%zu: %d", len, err);
 		ktape_config_release(&c);
 	}
@@ -233,7 +237,7 @@ static void test_hostile(void)
 		for (i = 0; i < sizeof(spice); i++, n++) {
 			memcpy(text, whole, sizeof(whole));
 			text[at] = spice[i];
-			err = parse(text, sizeof(whole) - 1, &c, NULL);
+			err = parse_config_copy(text, sizeof(whole) - 1, &c, NULL);
 			check(err == 0 || err == -EBADMSG, "%zu: %d", at, err);
 			understood += !err;
 			ktape_config_release(&c);
@@ -244,8 +248,9 @@ static void test_hostile(void)
 }
 
 static const struct tap_test tests[] = {
-	{ "configuration: text, values and text again", test_whole },
-	{ "configuration: names of cgroups with special characters", test_names },
+	{ "configuration: text, values and text again", test_config_whole },
+	{ "configuration: names of cgroups with special characters",
+	  test_config_cgroup_names },
 	{ "configuration: errors name their line", test_wrong },
 	{ "configuration: long lines", test_long },
 	{ "configuration: truncations and changes", test_hostile },

@@ -10,7 +10,8 @@
 static bool is_x86;
 
 /* Expected text of @text after parsing and printing; NULL: refused. */
-static char *again(unsigned int kind, const char *text, struct ktape_error *error)
+static char *print_parsed_filter(unsigned int kind, const char *text,
+				 struct ktape_error *error)
 {
 	struct ktape_filter_value v;
 	char *copy = strdup(text), *out = NULL;
@@ -30,17 +31,17 @@ struct pair {
 	const char *to;
 };
 
-static void check_pair(const struct pair *p)
+static void check_filter_text(const struct pair *p)
 {
 	struct ktape_error error = { .text = "" };
-	char *out = again(p->kind, p->from, &error), *second;
+	char *out = print_parsed_filter(p->kind, p->from, &error), *second;
 	bool same;
 
 	check(out, "%s is refused: %s", p->from, error.text);
 	same = !strcmp(out, p->to);
 	if (!same)
 		tap_fail("%s becomes %.200s, not %s", p->from, out, p->to);
-	second = again(p->kind, out, &error);
+	second = print_parsed_filter(p->kind, out, &error);
 	if (!second || strcmp(second, out))
 		tap_fail("%s then becomes %s", out, second);
 	free(out);
@@ -106,16 +107,16 @@ static const struct pair calls[] = {
 	{ KTAPE_FILTER_SYSCALL, "all", "all" },
 };
 
-static void test_pairs(void)
+static void test_filter_texts(void)
 {
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(pairs) && !tap_why[0]; i++)
-		check_pair(&pairs[i]);
+		check_filter_text(&pairs[i]);
 	tap_tell("%u forms", i);
 }
 
-static void test_calls(void)
+static void test_filter_syscalls(void)
 {
 	struct ktape_filter_value v;
 	const uint64_t *bits;
@@ -126,7 +127,7 @@ static void test_calls(void)
 		return;
 	}
 	for (i = 0; i < ARRAY_SIZE(calls) && !tap_why[0]; i++)
-		check_pair(&calls[i]);
+		check_filter_text(&calls[i]);
 	if (tap_why[0])
 		return;
 	check(!ktape_filter_parse(KTAPE_FILTER_SYSCALL, "openat", &v, NULL),
@@ -229,7 +230,7 @@ static const struct {
 	{ KTAPE_FILTER_STACK, "mark irq", 0 },
 };
 
-static void test_refused(void)
+static void test_filter_refused(void)
 {
 	struct ktape_filter_value v;
 	struct ktape_error error;
@@ -254,7 +255,7 @@ static void test_refused(void)
 }
 
 /* As many entries as allowed, and one more. */
-static void test_limits(void)
+static void test_filter_limits(void)
 {
 	static const struct {
 		unsigned int kind, most;
@@ -282,7 +283,7 @@ static void test_limits(void)
 	}
 }
 
-static void test_kinds(void)
+static void test_filter_kinds(void)
 {
 	unsigned int i;
 
@@ -296,12 +297,12 @@ static void test_kinds(void)
 }
 
 static const struct tap_test tests[] = {
-	{ "filters: text, entries and text again", test_pairs },
-	{ "filters: system calls by name in both tables", test_calls },
+	{ "filters: text, entries and text again", test_filter_texts },
+	{ "filters: system calls by name in both tables", test_filter_syscalls },
 	{ "filters: entries as the module takes them", test_entries },
-	{ "filters: errors name their place", test_refused },
-	{ "filters: the largest number of entries", test_limits },
-	{ "filters: names of kinds", test_kinds },
+	{ "filters: errors name their place", test_filter_refused },
+	{ "filters: the largest number of entries", test_filter_limits },
+	{ "filters: names of kinds", test_filter_kinds },
 };
 
 int main(int argc, char **argv)

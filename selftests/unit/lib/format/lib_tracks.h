@@ -43,9 +43,9 @@ static void give_name(struct ktape_registry *registry, struct ktape_sink *sink,
 }
 
 /* Return names and events in a format, to be freed. */
-static inline char *text_of(const char *format, const struct given *names,
-			    size_t nr_names, const struct scene_event *events,
-			    size_t nr, size_t *len)
+static inline char *tracks_text(const char *format, const struct given *names,
+				size_t nr_names, const struct scene_event *events,
+				size_t nr, size_t *len)
 {
 	char path[CODEC_PATH], *text;
 	int fd = codec_file(path, "", 0);
@@ -79,7 +79,7 @@ static inline char *tracks_of(const struct given *names, size_t nr_names,
 			      const struct scene_event *events, size_t nr)
 {
 	size_t len;
-	char *data = text_of("perfetto", names, nr_names, events, nr, &len);
+	char *data = tracks_text("perfetto", names, nr_names, events, nr, &len);
 	char *lines = proto_lines(data, len);
 
 	free(data);
@@ -121,13 +121,6 @@ static inline char *tracks_of_file(const char *path)
 
 	free(data);
 	return lines;
-}
-
-/* Check that a text has all these lines. */
-static inline void holds(const char *text, const char *const *lines, size_t nr)
-{
-	for (size_t i = 0; i < nr; i++)
-		check(strstr(text, lines[i]), "there is no: %s", lines[i]);
 }
 
 #endif /* _LIB_TRACKS_H */

@@ -33,8 +33,8 @@ static void note_misses(const struct ktape_sink *sink)
 }
 
 /* Write events, some of them names, in order. */
-static void play(const char *format, const char *path,
-		 const struct scene_event *events, size_t nr)
+static void write_object_events(const char *format, const char *path,
+				const struct scene_event *events, size_t nr)
 {
 	struct ktape_sink_options how = {
 		.format = format,
@@ -86,7 +86,7 @@ static char *played(const char *format, const struct scene_event *events,
 	char path[CODEC_PATH], *text;
 	int fd = codec_file(path, "", 0);
 
-	play(format, path, events, nr);
+	write_object_events(format, path, events, nr);
 	text = codec_content(fd, len);
 	close(fd);
 	return text;
@@ -224,7 +224,7 @@ static void queue_lengths(void)
 }
 
 /* No event says how long a queue may be: it was full if a send has added nothing. */
-static void queue_capacity(void)
+static void unknown_queue_capacity(void)
 {
 	static const struct scene_event events[] = {
 		SEND(10, A, 100, 3), /* 4, as far as is known */
@@ -451,7 +451,7 @@ static void own_values(void)
 	size_t len;
 	char *text = played("chrome", events, ARRAY_SIZE(events), &len);
 
-	holds(text, lines, ARRAY_SIZE(lines));
+	check_has_lines(text, lines, ARRAY_SIZE(lines));
 	free(text);
 }
 
@@ -479,7 +479,7 @@ static void late_free(void)
 /* ---- names through RKH ---------------------------------------------------- */
 
 /* A marker or a value, its owner and its name; ends of names apart. */
-static char *keep_name(struct ktape_trace *t, const struct ktape_event *e)
+static char *keep_owner_name(struct ktape_trace *t, const struct ktape_event *e)
 {
 	const bool value = e->opcode == KTAPE_EV_MARK_VALUE;
 	const struct ktape_object_info *o;
@@ -529,7 +529,7 @@ static void names_through_rkh(void)
 	out = codec_convert(path, "rkh", NULL, &reported);
 	check(out >= 0, "%d %s", out, reported.text);
 	snprintf(rkh, sizeof(rkh), "/proc/self/fd/%d", out);
-	check_equal(same_events(path, rkh, keep_name), 16);
+	check_equal(same_events(path, rkh, keep_owner_name), 16);
 	close(in);
 	close(out);
 }
@@ -546,7 +546,7 @@ static char *metadata_of(const struct scene_event *events, size_t nr)
 
 	if (!mkdtemp(dir))
 		abort();
-	play("lttng", dir, events, nr);
+	write_object_events("lttng", dir, events, nr);
 	snprintf(path, sizeof(path), "%s/metadata", dir);
 	f = fopen(path, "r");
 	while (f && (c = fgetc(f)) != EOF)
@@ -616,7 +616,7 @@ static void cut_arguments(void)
 static const struct tap_test tests[] = {
 	{ "owner of a ThreadX mutex", mutex_holders },
 	{ "length of a ThreadX queue", queue_lengths },
-	{ "a ThreadX queue of unknown capacity", queue_capacity },
+	{ "a ThreadX queue of unknown capacity", unknown_queue_capacity },
 	{ "count of a ThreadX semaphore", semaphore_counts },
 	{ "memory for states is bounded", states_bounded },
 	{ "a marker is named while it is open", marker_slices },

@@ -5,6 +5,7 @@
  */
 #include <ktape/formats.h>
 
+#include "lib_babeltrace.h"
 #include "lib_gather.h"
 #include "lib_proto.h"
 #include "lib_scene.h"
@@ -46,7 +47,7 @@ static const struct scene_event marker_events[] = {
 };
 
 /* The names that ktape dump prints. */
-static void names(void)
+static void dumped_track_names(void)
 {
 	char *lines = tracks_of(marker_names, ARRAY_SIZE(marker_names),
 				marker_events, ARRAY_SIZE(marker_events));
@@ -74,7 +75,7 @@ static void names(void)
 #define SYS_EXIT_GROUP 231
 
 /* Both ends of a slice have the same name, and no slice outlives its thread. */
-static void slices(void)
+static void track_slices(void)
 {
 	static const struct scene_event events[] = {
 		{ 1000, 0, 100, KTAPE_EV_MARK_BEGIN, 1, 0, { 77 }, "", 0 },
@@ -93,8 +94,8 @@ static void slices(void)
 		"{\"ph\":\"E\",\"pid\":101,\"tid\":101,\"ts\":5.000}",
 	};
 	size_t len;
-	char *text = text_of("chrome", marker_names, ARRAY_SIZE(marker_names),
-			     events, ARRAY_SIZE(events), &len);
+	char *text = tracks_text("chrome", marker_names, ARRAY_SIZE(marker_names),
+				 events, ARRAY_SIZE(events), &len);
 
 	for (size_t i = 0; i < ARRAY_SIZE(lines); i++)
 		check(strstr(text, lines[i]), "there is no %s", lines[i]);
@@ -243,10 +244,10 @@ static void golden_tracks(void)
 	if (!has_golden())
 		return;
 	lines = tracks_of_file(GOLDEN "threadx_32.trx");
-	holds(lines, tracex_lines, ARRAY_SIZE(tracex_lines));
+	check_has_lines(lines, tracex_lines, ARRAY_SIZE(tracex_lines));
 	free(lines);
 	lines = tracks_of_file(GOLDEN "rkh_allevents.bin");
-	holds(lines, rkh_lines, ARRAY_SIZE(rkh_lines));
+	check_has_lines(lines, rkh_lines, ARRAY_SIZE(rkh_lines));
 	check(!strstr(lines, "user_event"), "an event has no name");
 	free(lines);
 	/*
@@ -324,12 +325,12 @@ static void chrome_events(void)
 	fd = codec_file(path, stream.data, stream.len);
 	text = converted(path, "chrome", &len);
 	close(fd);
-	holds(text, lines, ARRAY_SIZE(lines));
+	check_has_lines(text, lines, ARRAY_SIZE(lines));
 	check(!strstr(text, "\"user_event\""), "an event has no name");
 	free(text);
 }
 
-/* Return babeltrace2's output for a trace in LTTng's format, to be freed. */
+/* Return babeltrace2's output for a trace in LTTng's format, to be freed, or NULL. */
 static char *lttng_of(const char *path, const char *dir)
 {
 	struct ktape_trace_options how = { .flags = KTAPE_TRACE_SORTED };
@@ -337,9 +338,7 @@ static char *lttng_of(const char *path, const char *dir)
 	const struct ktape_event *e;
 	struct ktape_trace *t;
 	struct ktape_sink *sink;
-	char command[128], *text = NULL, part[4096];
-	size_t len = 0, n;
-	FILE *out, *f;
+	char command[128], *text;
 
 	if (ktape_trace_open(path, &how, &t, NULL))
 		abort();
@@ -355,14 +354,7 @@ static char *lttng_of(const char *path, const char *dir)
 		abort();
 	ktape_sink_close(sink);
 	ktape_trace_close(t);
-	snprintf(command, sizeof(command), "babeltrace2 %s 2>&1", dir);
-	f = popen(command, "r");
-	out = open_memstream(&text, &len);
-	while ((n = fread(part, 1, sizeof(part), f)))
-		fwrite(part, 1, n, out);
-	fclose(out);
-	if (pclose(f))
-		tap_fail("babeltrace2 failed: %.200s", text);
+	text = babeltrace(dir, "");
 	snprintf(command, sizeof(command), "rm -rf %s", dir);
 	if (system(command))
 		abort();
@@ -386,26 +378,27 @@ static void lttng_events(void)
 	char dir[] = "/tmp/ktape-tracks.XXXXXX", path[CODEC_PATH], *text;
 	int fd;
 
-	if (system("command -v babeltrace2 >/dev/null")) {
-		tap_skip("there is no babeltrace2");
+	if (!has_babeltrace())
 		return;
-	}
 	check(mkdtemp(dir), "no folder");
 	stream_all(&stream);
 	fd = codec_file(path, stream.data, stream.len);
 	text = lttng_of(path, dir);
 	close(fd);
-	holds(text, lines, ARRAY_SIZE(lines));
+	check(text, "babeltrace2 failed");
+	check_has_lines(text, lines, ARRAY_SIZE(lines));
 	check(!strstr(text, "user_event"), "an event has no name");
 	free(text);
 	if (!has_golden())
 		return;
 	text = lttng_of(GOLDEN "rkh_allevents.bin", dir);
-	holds(text, rkh, ARRAY_SIZE(rkh));
+	check(text, "babeltrace2 failed");
+	check_has_lines(text, rkh, ARRAY_SIZE(rkh));
 	check(!strstr(text, "user_event"), "an event has no name");
 	free(text);
 	text = lttng_of(GOLDEN "threadx_32.trx", dir);
-	holds(text, tracex, ARRAY_SIZE(tracex));
+	check(text, "babeltrace2 failed");
+	check_has_lines(text, tracex, ARRAY_SIZE(tracex));
 	free(text);
 }
 
@@ -481,8 +474,8 @@ static void strange_names(void)
 }
 
 static const struct tap_test tests[] = {
-	{ "names of markers, routines and exceptions", names },
-	{ "slices of Chrome's JSON end", slices },
+	{ "names of markers, routines and exceptions", dumped_track_names },
+	{ "slices of Chrome's JSON end", track_slices },
 	{ "events and states of Tonbandgeraet", tband_tracks },
 	{ "queues and semaphores", queue_tracks },
 	{ "events and states of TraceX and RKH", golden_tracks },

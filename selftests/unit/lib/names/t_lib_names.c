@@ -11,8 +11,8 @@
 
 static struct lines l;
 
-static const char *name_at(unsigned int type, uint32_t id, uint32_t param1,
-			   uint64_t ts)
+static const char *name_at_time(unsigned int type, uint32_t id, uint32_t param1,
+				uint64_t ts)
 {
 	const struct ktape_object_info *o =
 		ktape_registry_object(l.feed.registry, type, id, param1, ts);
@@ -22,7 +22,7 @@ static const char *name_at(unsigned int type, uint32_t id, uint32_t param1,
 
 #define check_name(want, ...)                                             \
 	do {                                                              \
-		const char *__name = name_at(__VA_ARGS__);                \
+		const char *__name = name_at_time(__VA_ARGS__);           \
                                                                           \
 		check(!strcmp(__name, want), "%s, not %s", __name, want); \
 	} while (0)
@@ -52,7 +52,7 @@ static void check_lives(void)
 }
 
 /* Ten counts of names without room each second, for minutes: they displace no name. */
-static void test_counts(void)
+static void test_nameless_counts(void)
 {
 	const struct ktape_object_info *last;
 	const uint64_t most = 5000;
@@ -79,7 +79,7 @@ static void test_counts(void)
 	lines_end(&l);
 }
 
-static void test_threads(void)
+static void test_reused_tid(void)
 {
 	unsigned int order[ARRAY_SIZE(lives)], n = 0, i, j;
 
@@ -158,13 +158,6 @@ static void test_types(void)
 	check(o && o->param1 == 8 && o->param2 == 4, "parameters");
 	lines_end(&l);
 }
-
-/* An event, and its fields in both forms. */
-struct line {
-	struct one one;
-	const char *text;
-	const char *json;
-};
 
 static const struct object named[] = {
 	{ 1, KTAPE_OBJ_THREAD, 1234, 1200, 120, 0, 0, "bash" },
@@ -307,19 +300,7 @@ static const struct line plain[] = {
 	  "\"ret\":true,\"tokens\":\"0x2\",\"ip\":\"0xbeef\",\"values\":[],\"probe\":\"vfs_read\"" },
 };
 
-static void check_line(const struct line *line)
-{
-	const char *got;
-
-	l.json = false;
-	got = lines_show(&l, &line->one);
-	check(!strcmp(got, line->text), "text: %.150s, not %.150s", got, line->text);
-	l.json = true;
-	got = lines_show(&l, &line->one);
-	check(!strcmp(got, line->json), "JSON: %.150s, not %.150s", got, line->json);
-}
-
-static void test_lines(void)
+static void test_field_type_lines(void)
 {
 	unsigned int i;
 
@@ -327,7 +308,7 @@ static void test_lines(void)
 	for (i = 0; i < ARRAY_SIZE(named); i++)
 		lines_object(&l, &named[i]);
 	for (i = 0; i < ARRAY_SIZE(plain) && !tap_why[0]; i++)
-		check_line(&plain[i]);
+		lines_check(&l, &plain[i]);
 	lines_end(&l);
 	tap_tell("%u events", i);
 }
@@ -375,10 +356,10 @@ static void test_room(void)
 }
 
 static const struct tap_test tests[] = {
-	{ "threads: a reused tid, added in any order", test_threads },
+	{ "threads: a reused tid, added in any order", test_reused_tid },
 	{ "objects of all types", test_types },
-	{ "counts of names without room", test_counts },
-	{ "every field type in text and JSON", test_lines },
+	{ "counts of names without room", test_nameless_counts },
+	{ "every field type in text and JSON", test_field_type_lines },
 	{ "the longest lines fit", test_room },
 };
 

@@ -24,7 +24,7 @@ struct looker {
 };
 
 /* The line of a switch from thread @id, at a time at which it has the name. */
-static size_t line_of(const struct ktape_registry *names, uint32_t id, char *text)
+static size_t switch_line(const struct ktape_registry *names, uint32_t id, char *text)
 {
 	const uint32_t args[] = { id, (id + 1) % IDS };
 	const struct ktape_event e = {
@@ -40,21 +40,21 @@ static size_t line_of(const struct ktape_registry *names, uint32_t id, char *tex
 	return ktape_format_text(&l.feed.info, names, &e, text);
 }
 
-static void add_name(uint32_t id, const char *name)
+static void add_thread_name(uint32_t id, const char *name)
 {
 	const struct object o = { 10, KTAPE_OBJ_THREAD, id, 1, 0, 10, 0, name };
 
 	lines_object(&l, &o);
 }
 
-static void *look(void *arg)
+static void *look_up_names(void *arg)
 {
 	struct looker *k = arg;
 	char text[LINE];
 
 	for (unsigned int turn = 0; turn < TURNS; turn++) {
 		for (uint32_t id = 0; id < IDS; id++) {
-			size_t len = line_of(k->view, id, text);
+			size_t len = switch_line(k->view, id, text);
 
 			k->wrong += strlen(wanted[id]) != len ||
 				    memcmp(wanted[id], text, len) != 0;
@@ -68,14 +68,15 @@ static void look_together(struct looker lookers[THREADS])
 	char text[LINE];
 
 	for (uint32_t id = 0; id < IDS; id++) {
-		size_t len = line_of(l.feed.registry, id, text);
+		size_t len = switch_line(l.feed.registry, id, text);
 
 		snprintf(wanted[id], sizeof(wanted[id]), "%.*s", (int)len, text);
 	}
 	for (unsigned int i = 0; i < THREADS; i++) {
 		check_equal(ktape_registry_view(l.feed.registry, &lookers[i].view),
 			    0);
-		if (pthread_create(&lookers[i].thread, NULL, look, &lookers[i]))
+		if (pthread_create(&lookers[i].thread, NULL, look_up_names,
+				   &lookers[i]))
 			abort();
 	}
 	for (unsigned int i = 0; i < THREADS; i++) {
@@ -91,15 +92,15 @@ static void test_views(void)
 
 	for (uint32_t id = 1; id < IDS; id += 2) {
 		snprintf(name, sizeof(name), "t%u", id);
-		add_name(id, name);
+		add_thread_name(id, name);
 	}
 	look_together(lookers);
 	check(strstr(wanted[7], "t7") && strstr(wanted[8], "?"), "%s%s",
 	      wanted[7], wanted[8]);
 	/* A hash table that grows moves to another place. */
 	for (uint32_t id = IDS; id < 20 * IDS; id++)
-		add_name(id, "other");
-	add_name(8, "late");
+		add_thread_name(id, "other");
+	add_thread_name(8, "late");
 	look_together(lookers);
 	check(strstr(wanted[8], "late"), "%s", wanted[8]);
 	for (unsigned int i = 0; i < THREADS; i++)

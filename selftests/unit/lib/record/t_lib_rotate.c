@@ -72,7 +72,7 @@ static unsigned int blocks_of(const char *dir, const char *file)
 }
 
 /* Begin while only the first @there rings are there. */
-static struct ktape_recorder *begin_with(unsigned int there)
+static struct ktape_recorder *begin_with_rings(unsigned int there)
 {
 	const struct ktape_recorder_options how = {
 		.dir = dirs[0],
@@ -98,25 +98,26 @@ static struct ktape_recorder *begin_with(unsigned int there)
 	return rec;
 }
 
-static struct ktape_recorder *begin(void)
+static struct ktape_recorder *begin_rotation(void)
 {
-	return begin_with(RINGS);
+	return begin_with_rings(RINGS);
 }
 
-static void rotate(struct ktape_recorder *rec, unsigned int times)
+static void rotate_and_check(struct ktape_recorder *rec, unsigned int times)
 {
 	check_equal(ktape_recorder_rotate(rec, dirs[1]), 0);
 	check_equal(flushes, times);
 }
 
-static void end(struct ktape_recorder *rec)
+static void end_rotation(struct ktape_recorder *rec)
 {
 	ktape_recorder_close(rec);
 	trace_remove(dirs[0]);
 	trace_remove(dirs[1]);
 }
 
-static void holds(unsigned int cpu0, unsigned int cpu1, unsigned int control0)
+static void check_block_counts(unsigned int cpu0, unsigned int cpu1,
+			       unsigned int control0)
 {
 	check_equal(blocks_of(dirs[0], "cpu0"), cpu0);
 	check_equal(blocks_of(dirs[0], "cpu1"), cpu1);
@@ -125,11 +126,11 @@ static void holds(unsigned int cpu0, unsigned int cpu1, unsigned int control0)
 
 static void test_quiet(void)
 {
-	struct ktape_recorder *rec = begin();
+	struct ktape_recorder *rec = begin_rotation();
 
-	rotate(rec, 1);
-	holds(GROWN, GROWN, GROWN);
-	end(rec);
+	rotate_and_check(rec, 1);
+	check_block_counts(GROWN, GROWN, GROWN);
+	end_rotation(rec);
 }
 
 static void close_event_block(void)
@@ -138,15 +139,15 @@ static void close_event_block(void)
 }
 
 /* A block that is closed while another ring is written is of the next piece. */
-static void test_while_writing(void)
+static void test_rotate_while_writing(void)
 {
-	struct ktape_recorder *rec = begin();
+	struct ktape_recorder *rec = begin_rotation();
 
 	while_writing = close_event_block;
-	rotate(rec, 1);
+	rotate_and_check(rec, 1);
 	check(!while_writing, "nothing was written");
-	holds(GROWN, GROWN, GROWN);
-	end(rec);
+	check_block_counts(GROWN, GROWN, GROWN);
+	end_rotation(rec);
 }
 
 static void close_once(void)
@@ -158,24 +159,24 @@ static void close_once(void)
 /* A ring goes on before its position is noted: it is not known which block the flush closed. */
 static void test_before_position(void)
 {
-	struct ktape_recorder *rec = begin();
+	struct ktape_recorder *rec = begin_rotation();
 
 	after_flush = close_once;
-	rotate(rec, 2);
+	rotate_and_check(rec, 2);
 	/* The block that it closed itself is in the same piece, before the second flush. */
-	holds(GROWN, GROWN + 1, GROWN);
-	end(rec);
+	check_block_counts(GROWN, GROWN + 1, GROWN);
+	end_rotation(rec);
 }
 
 /* A flush closes no block without records, so the ring has closed it itself. */
-static void test_empty(void)
+static void test_rotate_empty_block(void)
 {
-	struct ktape_recorder *rec = begin();
+	struct ktape_recorder *rec = begin_rotation();
 
 	device_close(1, 5);
 	after_flush = close_once;
-	rotate(rec, 2);
-	end(rec);
+	rotate_and_check(rec, 2);
+	end_rotation(rec);
 }
 
 static void write_missed(void)
@@ -187,28 +188,28 @@ static void write_missed(void)
  * With a run-time probe, a flush writes how many hits were missed to each control ring, also
  * of CPUs without events, and closes the block: it is not the ring that has closed it.
  */
-static void test_missed(void)
+static void test_rotate_missed_hits(void)
 {
-	struct ktape_recorder *rec = begin();
+	struct ktape_recorder *rec = begin_rotation();
 	struct trace_result r;
 
 	device_close(CONTROL, 5);
 	before_flush = write_missed;
-	rotate(rec, 1);
+	rotate_and_check(rec, 1);
 	trace_read(dirs[0], 0, &r);
 	check_equal(r.events, emitted + 1);
-	end(rec);
+	end_rotation(rec);
 }
 
 /* A mode without flush: the piece ends where the rings have closed blocks themselves. */
 static void test_no_flush(void)
 {
-	struct ktape_recorder *rec = begin();
+	struct ktape_recorder *rec = begin_rotation();
 
 	closes = false;
-	rotate(rec, 1);
-	holds(GROWN - 1, GROWN - 1, GROWN - 1);
-	end(rec);
+	rotate_and_check(rec, 1);
+	check_block_counts(GROWN - 1, GROWN - 1, GROWN - 1);
+	end_rotation(rec);
 }
 
 /* A flush that never succeeds is not repeated: each one writes to the control rings. */
@@ -217,33 +218,33 @@ static void test_errors(void)
 	static const int error[] = { -EAGAIN, -ENODEV };
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(error); i++) {
-		struct ktape_recorder *rec = begin();
+		struct ktape_recorder *rec = begin_rotation();
 
 		flush_error = error[i];
-		rotate(rec, 1);
-		end(rec);
+		rotate_and_check(rec, 1);
+		end_rotation(rec);
 	}
 }
 
-static void consume(void)
+static void consume_flushed(void)
 {
 	device_store(&device_page(0)->consumer, flushes);
 	flush_error = flushes == 3 ? 0 : -EAGAIN;
 }
 
 /* The ring was full, but its consumers read on. */
-static void test_full(void)
+static void test_rotate_full_ring(void)
 {
-	struct ktape_recorder *rec = begin();
+	struct ktape_recorder *rec = begin_rotation();
 
 	flush_error = -EAGAIN;
-	while_writing = consume;
+	while_writing = consume_flushed;
 	after_flush = NULL;
-	rotate(rec, 2);
-	end(rec);
+	rotate_and_check(rec, 2);
+	end_rotation(rec);
 }
 
-static void stop(void)
+static void stop_rings(void)
 {
 	for (unsigned int i = 0; i < RINGS; i++)
 		device_page(i)->flags = KTAPE_RING_FLAG_STOPPED;
@@ -252,21 +253,21 @@ static void stop(void)
 /* While the first @there rings are there, @hook stops the session: all is in the piece. */
 static void read_to_ends(unsigned int there, void (*hook)(void))
 {
-	struct ktape_recorder *rec = begin_with(there);
+	struct ktape_recorder *rec = begin_with_rings(there);
 	struct trace_result r;
 
 	closes = false;
 	after_flush = hook;
-	rotate(rec, 1);
+	rotate_and_check(rec, 1);
 	trace_read(dirs[0], 0, &r);
 	check_equal(r.events, emitted);
-	end(rec);
+	end_rotation(rec);
 }
 
 /* A stopped session closes no block: its rings are read to their ends. */
-static void test_stopped(void)
+static void test_rotate_stopped(void)
 {
-	read_to_ends(RINGS, stop);
+	read_to_ends(RINGS, stop_rings);
 }
 
 static void clear_and_stop(void)
@@ -274,19 +275,19 @@ static void clear_and_stop(void)
 	/* One ring has records in its open block only, another none at all. */
 	device_page(0)->floor = (GROWN - 1) * BLOCK;
 	device_page(1)->floor = device_page(1)->commit;
-	stop();
+	stop_rings();
 }
 
 /* What was cleared unread is missing in the piece whose ledgers count it, not in the next. */
-static void test_cleared(void)
+static void test_rotate_cleared(void)
 {
-	struct ktape_recorder *rec = begin();
+	struct ktape_recorder *rec = begin_rotation();
 	struct trace_result r;
 	unsigned int before;
 
 	closes = false;
 	after_flush = clear_and_stop;
-	rotate(rec, 1);
+	rotate_and_check(rec, 1);
 	trace_read(dirs[0], 0, &r);
 	check(r.lost > 0, "nothing is missing");
 	check_equal(r.events + r.lost, emitted);
@@ -300,7 +301,7 @@ static void test_cleared(void)
 	trace_read(dirs[1], 0, &r);
 	check_equal(r.events, emitted - before);
 	check_equal(r.lost, 0);
-	end(rec);
+	end_rotation(rec);
 }
 
 static void come_online(void)
@@ -311,19 +312,19 @@ static void come_online(void)
 /* The rings of a CPU that came online since the last look are in the piece that has its time. */
 static void test_new_rings(void)
 {
-	struct ktape_recorder *rec = begin_with(1);
+	struct ktape_recorder *rec = begin_with_rings(1);
 
 	after_flush = come_online;
 	/* It is not known which of their blocks the first flush closed. */
-	rotate(rec, 2);
-	holds(GROWN, GROWN, GROWN);
-	end(rec);
+	rotate_and_check(rec, 2);
+	check_block_counts(GROWN, GROWN, GROWN);
+	end_rotation(rec);
 }
 
 static void come_online_and_stop(void)
 {
 	come_online();
-	stop();
+	stop_rings();
 }
 
 /* The other rings are read to their ends, so the new ones must be, too. */
@@ -342,15 +343,15 @@ static void stop_behind_layout(void)
 /* A stop after the look for new rings: what the new ones have is of the next piece, as all is. */
 static void test_stopped_after_look(void)
 {
-	struct ktape_recorder *rec = begin_with(1);
+	struct ktape_recorder *rec = begin_with_rings(1);
 	struct trace_result r;
 	uint64_t before = device_load(&device_page(0)->emitted[0]);
 
 	after_layout = stop_behind_layout;
-	rotate(rec, 1);
+	rotate_and_check(rec, 1);
 	trace_read(dirs[0], 0, &r);
 	check_equal(r.events, before);
-	end(rec);
+	end_rotation(rec);
 }
 
 static unsigned int layouts;
@@ -367,7 +368,7 @@ static void come_online_at_the_end(void)
 /* Rings that appear at the end are looked for when those that were there have ended. */
 static void test_new_rings_at_end(void)
 {
-	struct ktape_recorder *rec = begin_with(1);
+	struct ktape_recorder *rec = begin_with_rings(1);
 	struct trace_result r;
 
 	layouts = 0;
@@ -376,7 +377,7 @@ static void test_new_rings_at_end(void)
 	check(layouts > 2, "%u questions", layouts);
 	trace_read(dirs[0], 0, &r);
 	check_equal(r.events, emitted);
-	end(rec);
+	end_rotation(rec);
 }
 
 static void lists(const char *dir, const char *cpus)
@@ -398,26 +399,26 @@ static void lists(const char *dir, const char *cpus)
 /* A recorder may be killed at any moment: its metadata always has all CPUs that it knows. */
 static void test_new_cpu_is_listed(void)
 {
-	struct ktape_recorder *rec = begin_with(1);
+	struct ktape_recorder *rec = begin_with_rings(1);
 
 	lists(dirs[0], "0");
 	come_online();
 	check_equal(ktape_recorder_refresh(rec), 0);
 	lists(dirs[0], "0-1");
-	end(rec);
+	end_rotation(rec);
 
-	rec = begin_with(1);
+	rec = begin_with_rings(1);
 	after_flush = come_online;
-	rotate(rec, 2);
+	rotate_and_check(rec, 2);
 	lists(dirs[1], "0-1");
-	end(rec);
+	end_rotation(rec);
 }
 
 /* If the list cannot be written, the rings are, and the end of the trace fails. */
 static void test_new_cpu_is_not_listed(void)
 {
 	for (unsigned int again = 0; again < 2; again++) {
-		struct ktape_recorder *rec = begin_with(1);
+		struct ktape_recorder *rec = begin_with_rings(1);
 		struct trace_result r;
 
 		come_online();
@@ -430,35 +431,35 @@ static void test_new_cpu_is_not_listed(void)
 		trace_read(dirs[0], 0, &r);
 		check_equal(r.events, emitted);
 		lists(dirs[0], again ? "0-1" : "0");
-		end(rec);
+		end_rotation(rec);
 	}
 }
 
 /* The same at the end of a piece. */
 static void test_new_cpu_is_not_listed_in_piece(void)
 {
-	struct ktape_recorder *rec = begin_with(1);
+	struct ktape_recorder *rec = begin_with_rings(1);
 
 	after_flush = come_online;
 	rename_error = EIO;
 	check_equal(ktape_recorder_rotate(rec, dirs[1]), -EIO);
-	holds(GROWN, GROWN, GROWN);
-	end(rec);
+	check_block_counts(GROWN, GROWN, GROWN);
+	end_rotation(rec);
 }
 
 /* A flush promises that everything recorded before it is in the files. */
 static void test_new_rings_flushed(void)
 {
-	struct ktape_recorder *rec = begin_with(1);
+	struct ktape_recorder *rec = begin_with_rings(1);
 
 	after_flush = come_online;
 	check_equal(ktape_recorder_flush(rec), 0);
-	holds(GROWN, GROWN, GROWN);
-	end(rec);
+	check_block_counts(GROWN, GROWN, GROWN);
+	end_rotation(rec);
 }
 
 /* Read the header of the first or the last packet of CPU 0 in a piece. */
-static void read_head(const char *dir, bool last, struct ktape_block *head)
+static void read_cpu0_head(const char *dir, bool last, struct ktape_block *head)
 {
 	char path[400];
 	struct stat st;
@@ -483,7 +484,7 @@ static void read_head(const char *dir, bool last, struct ktape_block *head)
  */
 static void test_counters(void)
 {
-	struct ktape_recorder *rec = begin();
+	struct ktape_recorder *rec = begin_rotation();
 	__u64 *counter = &device_page(0)->emitted[0], *filtered;
 	uint64_t count = device_load(counter);
 	struct ktape_block last, first;
@@ -496,16 +497,16 @@ static void test_counters(void)
 	closes = true;
 	device_count(0, device_block(0, 7)); /* two more */
 	device_store(filtered, 0);
-	rotate(rec, 2);
+	rotate_and_check(rec, 2);
 	check_equal(ktape_recorder_finish(rec), 0);
-	read_head(dirs[0], true, &last);
-	read_head(dirs[1], false, &first);
+	read_cpu0_head(dirs[0], true, &last);
+	read_cpu0_head(dirs[1], false, &first);
 	check_equal(last.emitted, count + 2);
 	check_equal(first.seq, last.seq);
 	check_equal(first.emitted, last.emitted);
 	check_equal(first.filtered, last.filtered);
 	check_equal(first.lost[0], last.lost[0]);
-	end(rec);
+	end_rotation(rec);
 }
 
 int main(int argc, char **argv)
@@ -513,16 +514,17 @@ int main(int argc, char **argv)
 	static const struct tap_test tests[] = {
 		{ "rings that are quiet", test_quiet },
 		{ "a block that is closed while another ring is written",
-		  test_while_writing },
+		  test_rotate_while_writing },
 		{ "a block that is closed before the positions are noted",
 		  test_before_position },
-		{ "an empty block at the flush", test_empty },
-		{ "missed hits in the control ring of an idle CPU", test_missed },
+		{ "an empty block at the flush", test_rotate_empty_block },
+		{ "missed hits in the control ring of an idle CPU",
+		  test_rotate_missed_hits },
 		{ "a mode without flush", test_no_flush },
 		{ "a flush that fails", test_errors },
-		{ "a ring that was full", test_full },
-		{ "a session that is stopped", test_stopped },
-		{ "a session that is cleared and stopped", test_cleared },
+		{ "a ring that was full", test_rotate_full_ring },
+		{ "a session that is stopped", test_rotate_stopped },
+		{ "a session that is cleared and stopped", test_rotate_cleared },
 		{ "a CPU that has come online", test_new_rings },
 		{ "a CPU that has come online before the stop",
 		  test_new_rings_stopped },

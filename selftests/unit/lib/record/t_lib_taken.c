@@ -18,7 +18,7 @@ static unsigned int writes;
 static unsigned int take_at; /* the rings in this write; 0: in none */
 static enum { BEFORE, SEEN, AFTER, WAYS } take_way;
 
-static void on_bus(int number, siginfo_t *info, void *context)
+static void on_bus_error(int number, siginfo_t *info, void *context)
 {
 	(void)context;
 	if (info->si_code > 0 && ktape_device_bus_error(info->si_addr)) {
@@ -55,7 +55,7 @@ ssize_t pwritev64(int fd, const struct iovec *v, int n, off64_t at)
 	return write_pieces(fd, v, n, at);
 }
 
-static struct ktape_recorder *begin_with(unsigned int flags)
+static struct ktape_recorder *begin_with_flags(unsigned int flags)
 {
 	const struct ktape_recorder_options how = {
 		.dir = dirs[0],
@@ -80,7 +80,7 @@ static struct ktape_recorder *begin_with(unsigned int flags)
 }
 
 /* All that is counted is in the trace, and the trace is not damaged. */
-static void end(struct ktape_recorder *rec, unsigned int least)
+static void end_taken(struct ktape_recorder *rec, unsigned int least)
 {
 	struct ktape_recorder_stats stats;
 	struct trace_result r;
@@ -118,7 +118,7 @@ static unsigned int in_closed(void)
 
 static void test_elsewhere(void)
 {
-	struct ktape_recorder *rec = begin_with(0);
+	struct ktape_recorder *rec = begin_with_flags(0);
 	static char other;
 
 	check(!ktape_device_bus_error(NULL), "an address of nobody");
@@ -170,14 +170,14 @@ static void test_again(void)
 
 static void test_at_rest(void)
 {
-	struct ktape_recorder *rec = begin_with(0);
+	struct ktape_recorder *rec = begin_with_flags(0);
 
 	while (ktape_recorder_step(rec) > 0)
 		;
 	device_take();
 	check_equal(ktape_recorder_step(rec), -ESTALE);
 	check(caught >= 1, "no bus error");
-	end(rec, in_closed());
+	end_taken(rec, in_closed());
 }
 
 /* The first to load is the end of the recording, or its counts. */
@@ -186,14 +186,14 @@ static void test_at_end(void)
 	struct ktape_recorder_stats stats;
 
 	for (unsigned int i = 0; i < 2; i++) {
-		struct ktape_recorder *rec = begin_with(0);
+		struct ktape_recorder *rec = begin_with_flags(0);
 
 		while (ktape_recorder_step(rec) > 0)
 			;
 		device_take();
 		if (i)
 			ktape_recorder_stats(rec, &stats);
-		end(rec, in_closed());
+		end_taken(rec, in_closed());
 	}
 }
 
@@ -203,22 +203,22 @@ static void test_copies(void)
 	static const unsigned int flags[] = { KTAPE_RECORD_FILE, KTAPE_RECORD_ZSTD };
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(flags); i++) {
-		struct ktape_recorder *rec = begin_with(flags[i]);
+		struct ktape_recorder *rec = begin_with_flags(flags[i]);
 
 		while (ktape_recorder_step(rec) > 0)
 			;
 		device_take();
-		end(rec, in_closed());
+		end_taken(rec, in_closed());
 	}
 }
 
 /* Each write in turn is the last one, and has blocks that are gone before or behind it. */
-static void test_while_writing(void)
+static void test_taken_while_writing(void)
 {
 	unsigned int nr = 0;
 
 	for (unsigned int i = 0; i < (nr + 1) * WAYS; i++) {
-		struct ktape_recorder *rec = begin_with(0);
+		struct ktape_recorder *rec = begin_with_flags(0);
 
 		take_at = i / WAYS;
 		take_way = i % WAYS;
@@ -230,7 +230,7 @@ static void test_while_writing(void)
 		if (!taken)
 			device_take();
 		/* In the second write of a ring are its blocks. */
-		end(rec, take_way == AFTER ? take_at / 2 * EACH : 0);
+		end_taken(rec, take_way == AFTER ? take_at / 2 * EACH : 0);
 	}
 	/* The empty packet before the first one, and blocks, of each ring. */
 	check(nr >= 2 * RINGS, "%u writes", nr);
@@ -238,7 +238,7 @@ static void test_while_writing(void)
 
 static void test_rotate(void)
 {
-	struct ktape_recorder *rec = begin_with(KTAPE_RECORD_PIECES);
+	struct ktape_recorder *rec = begin_with_flags(KTAPE_RECORD_PIECES);
 
 	while (ktape_recorder_step(rec) > 0)
 		;
@@ -246,28 +246,28 @@ static void test_rotate(void)
 	check_equal(ktape_recorder_rotate(rec, dirs[1]), -ESTALE);
 	check(access(dirs[1], F_OK), "there is a next piece");
 	check_equal(ktape_recorder_step(rec), -ESTALE);
-	end(rec, in_closed());
+	end_taken(rec, in_closed());
 }
 
-static void test_flush(void)
+static void test_taken_in_flush(void)
 {
-	struct ktape_recorder *rec = begin_with(0);
+	struct ktape_recorder *rec = begin_with_flags(0);
 
 	while (ktape_recorder_step(rec) > 0)
 		;
 	device_take();
 	check_equal(ktape_recorder_flush(rec), -ESTALE);
-	end(rec, in_closed());
+	end_taken(rec, in_closed());
 }
 
-static void test_staged(void)
+static void test_taken_staged(void)
 {
-	struct ktape_recorder *rec = begin_with(KTAPE_RECORD_STAGED);
+	struct ktape_recorder *rec = begin_with_flags(KTAPE_RECORD_STAGED);
 
 	while (ktape_recorder_step(rec) > 0)
 		;
 	device_take();
-	end(rec, in_closed());
+	end_taken(rec, in_closed());
 }
 
 int main(int argc, char **argv)
@@ -279,13 +279,13 @@ int main(int argc, char **argv)
 		{ "a recorder that has written all", test_at_rest },
 		{ "the end of a recording", test_at_end },
 		{ "packets that are copied", test_copies },
-		{ "in each write", test_while_writing },
+		{ "in each write", test_taken_while_writing },
 		{ "a next piece", test_rotate },
-		{ "a flush", test_flush },
-		{ "a staged trace", test_staged },
+		{ "a flush", test_taken_in_flush },
+		{ "a staged trace", test_taken_staged },
 	};
 	const struct sigaction action = {
-		.sa_sigaction = on_bus,
+		.sa_sigaction = on_bus_error,
 		.sa_flags = SA_SIGINFO,
 	};
 	const char *dir = trace_folder();

@@ -22,13 +22,13 @@ static void recover(void)
 	image_recover(image.data, image.size, &res);
 }
 
-static void again(void)
+static void make_image_again(void)
 {
 	image_free(&image);
 	image_make(&image);
 }
 
-static struct ktape_ring_page *page_of(unsigned int ring)
+static struct ktape_ring_page *image_ring_page(unsigned int ring)
 {
 	return (void *)(image.data + image.rings[ring].page);
 }
@@ -40,11 +40,11 @@ static uint8_t *block_of(unsigned int ring, uint64_t seq)
 	       (seq - 1) % IMAGE_BLOCKS * IMAGE_BLOCK;
 }
 
-static void test_whole(void)
+static void test_recover_whole(void)
 {
 	unsigned int i;
 
-	again();
+	make_image_again();
 	recover();
 	check(res.found == 1 && res.ret == 0, "%d %d: %s", res.found, res.ret,
 	      res.error.text);
@@ -69,8 +69,8 @@ static void test_whole(void)
 /* Data behind commit is ignored. */
 static void test_commit(void)
 {
-	again();
-	page_of(0)->commit -= 2 * IMAGE_RECORD;
+	make_image_again();
+	image_ring_page(0)->commit -= 2 * IMAGE_RECORD;
 	recover();
 	check_equal(res.ret, 0);
 	check_equal(res.last[0], WHOLE_LAST - 2);
@@ -79,9 +79,10 @@ static void test_commit(void)
 
 static void test_floor(void)
 {
-	again();
-	page_of(0)->floor = 4 * IMAGE_BLOCK + KTAPE_BLOCK_HEADER + 5 * IMAGE_RECORD;
-	page_of(1)->floor = page_of(1)->commit;
+	make_image_again();
+	image_ring_page(0)->floor =
+		4 * IMAGE_BLOCK + KTAPE_BLOCK_HEADER + 5 * IMAGE_RECORD;
+	image_ring_page(1)->floor = image_ring_page(1)->commit;
 	recover();
 	check_equal(res.ret, 0);
 	check_equal(res.first[0], 4 * IMAGE_RECORDS + 5);
@@ -118,7 +119,7 @@ static void test_step(void)
 	const uint64_t seq = IMAGE_CLOSED;
 	struct ktape_block *next;
 
-	again();
+	make_image_again();
 	check(IMAGE_UNCHECKED > 0, "every block has a checksum");
 	set_back(block_of(0, seq), IMAGE_RECORDS / 4 * 3, IMAGE_RECORDS / 2);
 	next = (void *)block_of(0, seq + 1);
@@ -132,12 +133,12 @@ static void test_step(void)
 }
 
 /* Flip a bit in a block with a checksum: only that block is missing. */
-static void test_bits(void)
+static void test_recover_bits(void)
 {
 	const unsigned int len = KTAPE_BLOCK_HEADER + IMAGE_RECORDS * IMAGE_RECORD;
 	unsigned int i;
 
-	again();
+	make_image_again();
 	for (i = 0; i < 600; i++) {
 		unsigned int ring = lcg_below(&luck, IMAGE_RINGS);
 		uint8_t *byte = block_of(ring, 4 + lcg_below(&luck, 2)) +
@@ -163,7 +164,7 @@ static void test_torn_check(void)
 {
 	struct ktape_persist_check *checks;
 
-	again();
+	make_image_again();
 	checks = (void *)(image.data + image.rings[0].checks);
 	checks[3].crc32c ^= 1;
 	recover();
@@ -177,7 +178,7 @@ static void test_unsound_record(void)
 {
 	const unsigned int at = KTAPE_BLOCK_HEADER + 3 * IMAGE_RECORD + 4;
 
-	again();
+	make_image_again();
 	block_of(0, IMAGE_CLOSED)[at] = 0;	      /* no opcode */
 	block_of(2, IMAGE_CLOSED + 1)[at + 3] = 0xff; /* too long */
 	recover();
@@ -197,8 +198,8 @@ static void test_positions(void)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(bad); i++) {
-		again();
-		page_of(0)->commit = bad[i];
+		make_image_again();
+		image_ring_page(0)->commit = bad[i];
 		recover();
 		check_equal(res.ret, 0);
 		check(res.first[0] == WHOLE_FIRST, "%u", i);
@@ -207,8 +208,8 @@ static void test_positions(void)
 		check_equal(res.records[1], WHOLE_RECORDS);
 		check(res.reported == 1, "%u", i);
 	}
-	again();
-	page_of(0)->tail += 8;
+	make_image_again();
+	image_ring_page(0)->tail += 8;
 	recover();
 	check_equal(res.records[0], 2 * IMAGE_RECORDS);
 }
@@ -220,7 +221,7 @@ static void pos32_from(uint64_t base, uint64_t floor)
 	uint64_t commit, tail;
 	unsigned int i;
 
-	again();
+	make_image_again();
 	d = &image.rings[0];
 	image.super->pos_bits = 32;
 	image_seal(&image);
@@ -235,12 +236,13 @@ static void pos32_from(uint64_t base, uint64_t floor)
 		image_block(b, d, i + 1, i < 6 ? IMAGE_RECORDS : IMAGE_OPEN, i < 6);
 		head->seq = (base + i * IMAGE_BLOCK) / IMAGE_BLOCK + 1;
 	}
-	commit = base + page_of(0)->commit;
-	tail = base + page_of(0)->tail;
+	commit = base + image_ring_page(0)->commit;
+	tail = base + image_ring_page(0)->tail;
 	/* The upper word is that of the block that was opened last. */
-	page_of(0)->commit = (base + 6 * IMAGE_BLOCK) >> 29 << 32 | (uint32_t)commit;
-	page_of(0)->tail = (uint32_t)tail;
-	page_of(0)->floor = floor >> 29 << 32 | (uint32_t)floor;
+	image_ring_page(0)->commit = (base + 6 * IMAGE_BLOCK) >> 29 << 32 |
+				     (uint32_t)commit;
+	image_ring_page(0)->tail = (uint32_t)tail;
+	image_ring_page(0)->floor = floor >> 29 << 32 | (uint32_t)floor;
 	recover();
 	check_equal(res.ret, 0);
 	check_equal(res.reported + res.back + res.bad_packets, 0);
@@ -262,7 +264,7 @@ static void test_pos32(void)
 
 static void test_second_superblock(void)
 {
-	again();
+	make_image_again();
 	memset(image.data, 0xff, IMAGE_PAGE);
 	recover();
 	check(res.found == 1 && !res.ret, "%d %d", res.found, res.ret);
@@ -276,7 +278,7 @@ static void test_second_superblock(void)
 static void test_version(void)
 {
 	for (int other = -1; other <= 1; other += 2) {
-		again();
+		make_image_again();
 		image.super->version = (uint32_t)(KTAPE_PERSIST_VERSION + other);
 		image_seal(&image);
 		recover();
@@ -289,9 +291,9 @@ static void test_version(void)
 	}
 }
 
-static void test_metadata(void)
+static void test_recover_metadata(void)
 {
-	again();
+	make_image_again();
 	image.data[image.super->metadata + 100] ^= 1;
 	recover();
 	check_equal(res.ret, 0);
@@ -306,9 +308,9 @@ static void test_metadata(void)
 }
 
 /* A trace that cannot be recovered must not replace an existing one. */
-static void test_table(void)
+static void test_recover_ring_table(void)
 {
-	again();
+	make_image_again();
 	image.rings[1].cpu ^= 1;
 	recover();
 	check_equal(res.found, 1);
@@ -322,7 +324,7 @@ static void test_overlap(void)
 {
 	unsigned int many;
 
-	again();
+	make_image_again();
 	for (unsigned int i = 1; i < IMAGE_RINGS; i++) {
 		image.rings[i].blocks = image.rings[0].blocks;
 		image.rings[i].page = image.rings[0].page;
@@ -344,7 +346,7 @@ static void test_overlap(void)
 
 static void test_no_names(void)
 {
-	again();
+	make_image_again();
 	image.super->registry_entries = 0;
 	image_seal(&image);
 	recover();
@@ -361,7 +363,7 @@ static void test_image_file(void)
 	size_t i;
 
 	check(file, "no memory");
-	again();
+	make_image_again();
 	for (i = 0; i < all; i++)
 		file[i] = (uint8_t)lcg_below(&luck, 256);
 	memcpy(file + front, image.data, image.size);
@@ -383,7 +385,7 @@ static void test_random(void)
 	unsigned int i, n, good = 0;
 
 	for (i = 0; i < 1500; i++) {
-		again();
+		make_image_again();
 		for (n = lcg_below(&luck, 40) + 1; n; n--) {
 			size_t at =
 				i & 1 ? lcg_below(&luck, (uint32_t)image.size) :
@@ -414,11 +416,11 @@ static void test_random(void)
 }
 
 static const struct tap_test tests[] = {
-	{ "an intact image is recovered completely", test_whole },
+	{ "an intact image is recovered completely", test_recover_whole },
 	{ "data behind commit is ignored", test_commit },
 	{ "a clock that stepped back within a block", test_step },
 	{ "cleared data is not recovered", test_floor },
-	{ "a flipped bit costs its block only", test_bits },
+	{ "a flipped bit costs its block only", test_recover_bits },
 	{ "a partial checksum counts as none", test_torn_check },
 	{ "a malformed record ends its block", test_unsound_record },
 	{ "impossible positions", test_positions },
@@ -426,9 +428,9 @@ static const struct tap_test tests[] = {
 	{ "the second superblock is used if the first is damaged",
 	  test_second_superblock },
 	{ "an image of another version", test_version },
-	{ "damaged metadata is created anew", test_metadata },
+	{ "damaged metadata is created anew", test_recover_metadata },
 	{ "an image in a larger file, and a truncated one", test_image_file },
-	{ "a damaged table of rings replaces nothing", test_table },
+	{ "a damaged table of rings replaces nothing", test_recover_ring_table },
 	{ "rings that share their blocks", test_overlap },
 	{ "no room for names", test_no_names },
 	{ "random damage with valid checksums", test_random },

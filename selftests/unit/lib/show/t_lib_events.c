@@ -7,30 +7,12 @@
 
 static struct lines l;
 
-struct line {
-	struct one one;
-	const char *text;
-	const char *json;
-};
-
-static void check_line(const struct line *line)
-{
-	const char *got;
-
-	l.json = false;
-	got = lines_show(&l, &line->one);
-	check(!strcmp(got, line->text), "text: %.170s, not %.170s", got, line->text);
-	l.json = true;
-	got = lines_show(&l, &line->one);
-	check(!strcmp(got, line->json), "JSON: %.170s, not %.170s", got, line->json);
-}
-
-static void check_lines(const struct line *lines, unsigned int nr)
+static void check_event_lines(const struct line *lines, unsigned int nr)
 {
 	unsigned int i;
 
 	for (i = 0; i < nr && !tap_why[0]; i++)
-		check_line(&lines[i]);
+		lines_check(&l, &lines[i]);
 	tap_tell("%u events", i);
 }
 
@@ -151,9 +133,9 @@ static void test_users(void)
 	lines_start(&l);
 	for (i = 0; i < ARRAY_SIZE(named); i++)
 		lines_object(&l, &named[i]);
-	check_lines(exceptions, ARRAY_SIZE(exceptions));
+	check_event_lines(exceptions, ARRAY_SIZE(exceptions));
 	if (!tap_why[0])
-		check_lines(users, ARRAY_SIZE(users));
+		check_event_lines(users, ARRAY_SIZE(users));
 	lines_end(&l);
 }
 
@@ -206,10 +188,10 @@ static const struct line calls[] = {
 	  "\"nr\":59,\"nr_name\":\"execve\",\"compat\":false,\"x32\":false,\"cut\":true,\"path\":\"/bin/sh\"" },
 };
 
-static void test_calls(void)
+static void test_syscall_lines(void)
 {
 	lines_start(&l);
-	check_lines(calls, ARRAY_SIZE(calls));
+	check_event_lines(calls, ARRAY_SIZE(calls));
 	lines_end(&l);
 }
 
@@ -581,7 +563,7 @@ static void test_order(void)
 
 static const struct tap_test tests[] = {
 	{ "exceptions, user events, code words", test_users },
-	{ "system calls of each table, errors, spans", test_calls },
+	{ "system calls of each table, errors, spans", test_syscall_lines },
 	{ "arguments of system calls", test_wide },
 	{ "every call is found by its name", test_order },
 };

@@ -104,7 +104,7 @@ static void test_damaged(void)
  * A long text is truncated, the last of two counts is used, and the number of
  * texts is limited.
  */
-static void test_limits(void)
+static void test_fmt_limits(void)
 {
 	static char line[4096];
 	static const uint32_t args[2] = { 3, 0 };
@@ -149,7 +149,7 @@ static void test_limits(void)
 static const struct tap_test tests[] = {
 	{ "arguments that an event lacks", test_missing },
 	{ "damaged files", test_damaged },
-	{ "limits", test_limits },
+	{ "limits", test_fmt_limits },
 };
 
 int main(int argc, char **argv)

@@ -24,7 +24,7 @@ static const char machine[] = "x86_64";
 
 static uint64_t seed = 1;
 
-static uint32_t below(uint32_t n)
+static uint32_t memo_random(uint32_t n)
 {
 	return lcg_below(&seed, n);
 }
@@ -38,7 +38,7 @@ struct record {
 	char name[8];
 };
 
-static void put32(uint8_t *p, uint32_t v)
+static void store_u32(uint8_t *p, uint32_t v)
 {
 	memcpy(p, &v, sizeof(v));
 }
@@ -46,21 +46,21 @@ static void put32(uint8_t *p, uint32_t v)
 static void make_record(struct record *r)
 {
 	static const uint8_t types[] = { KTAPE_OBJ_THREAD, KTAPE_OBJ_IRQ };
-	uint32_t born = below(TIMES);
-	uint32_t died = below(2) ? 0 : born + below(TIMES / 4);
+	uint32_t born = memo_random(TIMES);
+	uint32_t died = memo_random(2) ? 0 : born + memo_random(TIMES / 4);
 
 	memset(r, 0, sizeof(*r));
-	put32(r->args, 1 + below(OBJECTS));
-	put32(r->args + 12, born);
-	put32(r->args + 20, died);
-	snprintf(r->name, sizeof(r->name), below(8) ? "n%u" : "\"%u\x1b",
-		 below(1000));
+	store_u32(r->args, 1 + memo_random(OBJECTS));
+	store_u32(r->args + 12, born);
+	store_u32(r->args + 20, died);
+	snprintf(r->name, sizeof(r->name), memo_random(8) ? "n%u" : "\"%u\x1b",
+		 memo_random(1000));
 	r->event = (struct ktape_event){
-		.ts = born + below(60) - (born > 20 ? 20 : 0),
+		.ts = born + memo_random(60) - (born > 20 ? 20 : 0),
 		.args = r->args,
 		.blob = r->name,
 		.blob_size = (uint32_t)strlen(r->name),
-		.dat20 = types[below(2)],
+		.dat20 = types[memo_random(2)],
 		.kind = KTAPE_RING_REGISTRY,
 		.opcode = KTAPE_EV_REGISTRY,
 		.nargs = 7,
@@ -93,19 +93,20 @@ static bool same_object(const struct ktape_object_info *a,
 /* A few times close to each other, then distant ones. */
 static uint64_t next_time(uint64_t ts)
 {
-	if (!below(50))
-		return below(2) ? UINT64_MAX - below(2) : 0;
-	return below(4) ? ts + below(9) : below(TIMES * 3);
+	if (!memo_random(50))
+		return memo_random(2) ? UINT64_MAX - memo_random(2) : 0;
+	return memo_random(4) ? ts + memo_random(9) : memo_random(TIMES * 3);
 }
 
-static void ask(struct ktape_registry *asked, unsigned int known)
+static void ask_registries(struct ktape_registry *asked, unsigned int known)
 {
-	uint64_t ts = below(TIMES);
+	uint64_t ts = memo_random(TIMES);
 
 	for (unsigned int i = 0; i < 100; i++) {
 		struct ktape_registry *anew = fresh(records, known);
-		unsigned int type = below(2) ? KTAPE_OBJ_THREAD : KTAPE_OBJ_IRQ;
-		uint32_t id = 1 + below(OBJECTS + 1);
+		unsigned int type = memo_random(2) ? KTAPE_OBJ_THREAD :
+						     KTAPE_OBJ_IRQ;
+		uint32_t id = 1 + memo_random(OBJECTS + 1);
 
 		check(same_object(ktape_registry_object(asked, type, id, 0, ts),
 				  ktape_registry_object(anew, type, id, 0, ts)),
@@ -120,13 +121,13 @@ static void test_answers(void)
 {
 	for (unsigned int round = 0; round < 40 && !tap_why[0]; round++) {
 		struct ktape_registry *asked = fresh(NULL, 0);
-		unsigned int nr = 1 + below(RECORDS);
+		unsigned int nr = 1 + memo_random(RECORDS);
 
 		for (unsigned int i = 0; i < nr; i++) {
 			make_record(&records[i]);
 			ktape_registry_add(asked, &records[i].event);
-			if (!below(20) || i + 1 == nr)
-				ask(asked, i + 1);
+			if (!memo_random(20) || i + 1 == nr)
+				ask_registries(asked, i + 1);
 		}
 		ktape_registry_free(asked);
 	}
@@ -146,23 +147,24 @@ static void make_event(struct ktape_event *e, uint32_t *args, uint64_t *blob)
 
 	/* Often an event whose 20-bit data has a name in the registry. */
 	do {
-		e->opcode = below(4) ? (uint8_t)(1 + below(255)) :
-				       KTAPE_EV_IRQ_HANDLER_ENTRY;
+		e->opcode = memo_random(4) ? (uint8_t)(1 + memo_random(255)) :
+					     KTAPE_EV_IRQ_HANDLER_ENTRY;
 		d = ktape_event_desc(e->opcode);
 	} while (!d || e->opcode == KTAPE_TIME_EXTEND);
 	for (unsigned int i = 0; i < 7; i++)
-		args[i] = below(4);
+		args[i] = memo_random(4);
 	for (unsigned int i = 0; i < 16; i++)
-		blob[i] = below(4);
+		blob[i] = memo_random(4);
 	e->args = args;
-	e->nargs = d->varargs || !below(8) ? (uint8_t)below(8) : d->nargs;
+	e->nargs = d->varargs || !memo_random(8) ? (uint8_t)memo_random(8) :
+						   d->nargs;
 	e->blob = d->has_blob ? blob : NULL;
 	e->blob_size = d->has_blob ? 128 : 0;
-	e->dat20 = below(3) ? below(6) : below(1U << 20);
-	e->cpu = below(3);
-	e->tid = (int32_t)below(OBJECTS + 2) - 1;
-	e->kind = below(8) ? KTAPE_RING_EVENT : (uint8_t)below(3);
-	e->known = below(16);
+	e->dat20 = memo_random(3) ? memo_random(6) : memo_random(1U << 20);
+	e->cpu = memo_random(3);
+	e->tid = (int32_t)memo_random(OBJECTS + 2) - 1;
+	e->kind = memo_random(8) ? KTAPE_RING_EVENT : (uint8_t)memo_random(3);
+	e->known = memo_random(16);
 	e->size = 8 + 28 + 4 + 128;
 }
 
@@ -174,9 +176,10 @@ static size_t put_line(bool json, const struct ktape_registry *r,
 		      ktape_format_text(i, r, e, to);
 }
 
-static void compare(bool json, struct ktape_registry *asked,
-		    struct ktape_registry *anew, const struct ktape_info *i,
-		    const struct ktape_event *e)
+static void compare_memo_lines(bool json, struct ktape_registry *asked,
+			       struct ktape_registry *anew,
+			       const struct ktape_info *i,
+			       const struct ktape_event *e)
 {
 	static char a[LINE_ROOM], b[LINE_ROOM];
 	size_t len;
@@ -187,7 +190,7 @@ static void compare(bool json, struct ktape_registry *asked,
 	      "%.*s is not %.*s", (int)len - 1, a, (int)len - 1, b);
 }
 
-static void test_lines(void)
+static void test_memo_lines(void)
 {
 	struct ktape_registry *asked = fresh(NULL, 0);
 	struct ktape_event e = { .ts = 0 };
@@ -205,7 +208,7 @@ static void test_lines(void)
 	for (unsigned int i = 0; i < 8000 && !tap_why[0]; i++) {
 		struct ktape_registry *anew;
 
-		if (nr < RECORDS && !below(100)) {
+		if (nr < RECORDS && !memo_random(100)) {
 			make_record(&records[nr]);
 			ktape_registry_add(asked, &records[nr++].event);
 		}
@@ -213,8 +216,8 @@ static void test_lines(void)
 		make_event(&e, args, blob);
 		e.ts = next_time(e.ts);
 		/* Mostly the same one as before. */
-		json ^= !below(30);
-		compare(json, asked, anew, &info[!below(100)], &e);
+		json ^= !memo_random(30);
+		compare_memo_lines(json, asked, anew, &info[!memo_random(100)], &e);
 		ktape_registry_free(anew);
 	}
 	ktape_registry_free(asked);
@@ -222,7 +225,7 @@ static void test_lines(void)
 
 /* ---- numbers ------------------------------------------------------------- */
 
-static void test_clock(void)
+static void test_memo_clock(void)
 {
 	static const uint64_t freqs[] = {
 		1,
@@ -246,10 +249,10 @@ static void test_clock(void)
 	for (unsigned int f = 0; f < ARRAY_SIZE(freqs); f++) {
 		i.freq = freqs[f];
 		for (unsigned int n = 0; n < 200000; n++) {
-			uint64_t ts = lcg_next64(&seed) >> below(64);
+			uint64_t ts = lcg_next64(&seed) >> memo_random(64);
 
-			if (!below(4))
-				ts = i.freq * below(1000) - below(2);
+			if (!memo_random(4))
+				ts = i.freq * memo_random(1000) - memo_random(2);
 			check(kt_clock_ns(&clock, &i, ts) ==
 				      ktape_ticks_to_ns(&i, ts),
 			      "%" PRIu64 " at %" PRIu64 " Hz", ts, i.freq);
@@ -269,7 +272,7 @@ static void check_number(uint64_t v)
 	check(!strcmp(got, want), "%s is not %s", got, want);
 }
 
-static void test_numbers(void)
+static void test_memo_digits(void)
 {
 	char got[64], want[64];
 	uint64_t power = 1;
@@ -281,10 +284,10 @@ static void test_numbers(void)
 	for (unsigned int v = 0; v < 200000; v++)
 		check_number(v);
 	for (unsigned int i = 0; i < 500000; i++)
-		check_number(lcg_next64(&seed) >> below(64));
+		check_number(lcg_next64(&seed) >> memo_random(64));
 	for (unsigned int i = 0; i < 400000; i++) {
 		uint32_t v = (uint32_t)lcg_next64(&seed);
-		unsigned int digits = 1 + below(8);
+		unsigned int digits = 1 + memo_random(8);
 
 		snprintf(want, sizeof(want), "%020u", v);
 		*kt_put_fixed(got, v, digits) = '\0';
@@ -353,9 +356,9 @@ static void test_tables(void)
 
 static const struct tap_test tests[] = {
 	{ "cached answers of the registry", test_answers },
-	{ "cached lines", test_lines },
-	{ "ticks to nanoseconds", test_clock },
-	{ "digits of numbers", test_numbers },
+	{ "cached lines", test_memo_lines },
+	{ "ticks to nanoseconds", test_memo_clock },
+	{ "digits of numbers", test_memo_digits },
 	{ "both tables of events", test_tables },
 };
 

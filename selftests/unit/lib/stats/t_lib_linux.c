@@ -28,7 +28,8 @@ static int linux_event(void *l, const struct ktape_event *e)
 		       ktape_linux_take(l, &stack);
 }
 
-static struct ktape_linux *made(struct ktape_registry **registry, bool loss)
+static struct ktape_linux *make_linux_stats(struct ktape_registry **registry,
+					    bool loss)
 {
 	struct ktape_linux *l;
 	size_t half = 0;
@@ -48,13 +49,14 @@ static struct ktape_linux *made(struct ktape_registry **registry, bool loss)
 	return l;
 }
 
-static void end(struct ktape_linux *l, struct ktape_registry *registry)
+static void free_linux_stats(struct ktape_linux *l, struct ktape_registry *registry)
 {
 	ktape_linux_free(l);
 	ktape_registry_free(registry);
 }
 
-static size_t find(const struct ktape_linux *l, unsigned int kind, const char *name)
+static size_t find_linux_series(const struct ktape_linux *l, unsigned int kind,
+				const char *name)
 {
 	const struct ktape_series *s;
 	size_t i = 0;
@@ -70,7 +72,7 @@ static size_t find(const struct ktape_linux *l, unsigned int kind, const char *n
 static void times(void)
 {
 	struct ktape_registry *registry;
-	struct ktape_linux *l = made(&registry, false);
+	struct ktape_linux *l = make_linux_stats(&registry, false);
 	const struct ktape_linux_cpu *c = ktape_linux_cpu(l, 0);
 
 	check_equal(ktape_linux_span(l), 20100);
@@ -87,7 +89,7 @@ static void times(void)
 	check_equal(c->irq, 100);
 	check_equal(c->idle, 0);
 	check(!ktape_linux_cpu(l, 2), "a third CPU");
-	end(l, registry);
+	free_linux_stats(l, registry);
 }
 
 static void threads(void)
@@ -107,7 +109,7 @@ static void threads(void)
 		{ 0, "swapper", 0, 0, 0, 0, 3 },
 	};
 	struct ktape_registry *registry;
-	struct ktape_linux *l = made(&registry, false);
+	struct ktape_linux *l = make_linux_stats(&registry, false);
 
 	for (size_t i = 0; i < ARRAY_SIZE(want); i++) {
 		const struct ktape_linux_thread *t = ktape_linux_thread(l, i);
@@ -121,7 +123,7 @@ static void threads(void)
 		check_equal(t->switches, want[i].switches);
 	}
 	check(!ktape_linux_thread(l, ARRAY_SIZE(want)), "too many");
-	end(l, registry);
+	free_linux_stats(l, registry);
 }
 
 static void call_stacks(void)
@@ -162,10 +164,10 @@ static void series(void)
 		{ KTAPE_SERIES_BLOCK_WAIT, NULL, 0, 0, 0, 0, 0 },
 	};
 	struct ktape_registry *registry;
-	struct ktape_linux *l = made(&registry, false);
+	struct ktape_linux *l = make_linux_stats(&registry, false);
 
 	for (size_t i = 0; i < ARRAY_SIZE(want); i++) {
-		size_t at = find(l, want[i].kind, want[i].name);
+		size_t at = find_linux_series(l, want[i].kind, want[i].name);
 		const struct ktape_series *s = ktape_linux_series(l, at);
 
 		check(s, "no %s %s", ktape_series_name(want[i].kind),
@@ -177,7 +179,7 @@ static void series(void)
 		check_equal(s->errors, want[i].errors);
 		check_equal(s->uncertain, 0);
 	}
-	end(l, registry);
+	free_linux_stats(l, registry);
 }
 
 static void instead(void)
@@ -193,7 +195,7 @@ static void instead(void)
 		{ 7, 0, 1000, 1 },
 	};
 	struct ktape_registry *registry;
-	struct ktape_linux *l = made(&registry, false);
+	struct ktape_linux *l = make_linux_stats(&registry, false);
 
 	for (size_t i = 0; i < ARRAY_SIZE(want); i++) {
 		const struct ktape_linux_instead *p = ktape_linux_instead(l, i);
@@ -205,14 +207,14 @@ static void instead(void)
 		check_equal(p->count, want[i].count);
 	}
 	check(!ktape_linux_instead(l, ARRAY_SIZE(want)), "too many");
-	end(l, registry);
+	free_linux_stats(l, registry);
 }
 
 static void quantiles(void)
 {
 	struct ktape_registry *registry;
-	struct ktape_linux *l = made(&registry, false);
-	size_t i = find(l, KTAPE_SERIES_WAKEUP, NULL);
+	struct ktape_linux *l = make_linux_stats(&registry, false);
+	size_t i = find_linux_series(l, KTAPE_SERIES_WAKEUP, NULL);
 	struct ktape_quantile q;
 
 	/* 800, 1100, 3000, 4800: steps of 32, and never beyond the largest. */
@@ -227,7 +229,7 @@ static void quantiles(void)
 	check_equal(ktape_linux_bucket(l, i, 12), 1);
 	check_equal(ktape_linux_bucket(l, i, 13), 1);
 	check_equal(ktape_linux_bucket(l, i, 14), 0);
-	end(l, registry);
+	free_linux_stats(l, registry);
 }
 
 struct sums {
@@ -269,10 +271,10 @@ static void intervals(void)
 {
 	struct ktape_registry *registry;
 	struct sums whole = { .span = 0 };
-	struct ktape_linux *l = made(&registry, false);
+	struct ktape_linux *l = make_linux_stats(&registry, false);
 
 	add_sums(l, &whole);
-	end(l, registry);
+	free_linux_stats(l, registry);
 	check_equal(whole.app_run, 7000);
 	for (size_t cut = 1; cut < SCENE_EVENTS; cut++) {
 		struct sums parts = { .span = 0 };
@@ -293,15 +295,15 @@ static void intervals(void)
 		check_equal(ktape_linux_finish(l), 0);
 		add_sums(l, &parts);
 		check(!memcmp(&parts, &whole, sizeof(whole)), "cut at %zu", cut);
-		end(l, registry);
+		free_linux_stats(l, registry);
 	}
 }
 
 /* Five events of CPU 1 between 16100 and 16400. */
-static void losses(void)
+static void linux_losses(void)
 {
 	struct ktape_registry *registry;
-	struct ktape_linux *l = made(&registry, true);
+	struct ktape_linux *l = make_linux_stats(&registry, true);
 	const struct ktape_linux_cpu *c = ktape_linux_cpu(l, 1);
 	const struct ktape_series *s;
 	struct ktape_quantile q;
@@ -312,7 +314,7 @@ static void losses(void)
 	check_equal(c->run, 19700);
 	check_equal(c->unknown, 300);
 	/* With 4 known and 5 unknown values the median is unknown. */
-	i = find(l, KTAPE_SERIES_WAKEUP, NULL);
+	i = find_linux_series(l, KTAPE_SERIES_WAKEUP, NULL);
 	s = ktape_linux_series(l, i);
 	check_equal(s->count, 4);
 	ktape_linux_quantile(l, i, 500000, &q);
@@ -323,7 +325,7 @@ static void losses(void)
 	ktape_linux_quantile(l, i, 1, &q);
 	check_equal(q.high, 815);
 	check_equal(q.low, 0);
-	end(l, registry);
+	free_linux_stats(l, registry);
 }
 
 /* A wait with a loss in it is counted, but its duration is unknown. */
@@ -350,7 +352,7 @@ static void uncertain(void)
 	ktape_linux_notice(l, &lost);
 	check_equal(scene_play(i, SCENE_EVENTS, linux_event, l), 0);
 	check_equal(ktape_linux_finish(l), 0);
-	i = find(l, KTAPE_SERIES_WAKEUP, NULL);
+	i = find_linux_series(l, KTAPE_SERIES_WAKEUP, NULL);
 	s = ktape_linux_series(l, i);
 	check_equal(s->count, 3);
 	check_equal(s->uncertain, 1);
@@ -359,7 +361,7 @@ static void uncertain(void)
 	check_equal(q.low, 0);
 	check_equal(q.high, UINT64_MAX);
 	check_equal(ktape_linux_cpu(l, 1)->uncounted, 1);
-	end(l, registry);
+	free_linux_stats(l, registry);
 }
 
 static void histograms(void)
@@ -462,18 +464,20 @@ static void statuses(void)
 			e.dat20 = 0xffff | 1 << 18;
 		check_equal(ktape_linux_take(l, &e), 0);
 		check_equal(ktape_linux_finish(l), 0);
-		s = ktape_linux_series(l, find(l, KTAPE_SERIES_SYSCALL, name));
+		s = ktape_linux_series(
+			l, find_linux_series(l, KTAPE_SERIES_SYSCALL, name));
 		check(s && s->count == 1, "%s is not counted", name);
 		check(s->errors == calls[i].errors, "%s: %u errors", name,
 		      (unsigned int)s->errors);
-		s = ktape_linux_series(l, find(l, KTAPE_SERIES_SYSCALL, NULL));
+		s = ktape_linux_series(
+			l, find_linux_series(l, KTAPE_SERIES_SYSCALL, NULL));
 		check_equal(s->errors, calls[i].errors);
-		end(l, registry);
+		free_linux_stats(l, registry);
 	}
 }
 
 /* A thread that ended more than 10 s before the last event keeps its name. */
-static void ended(void)
+static void linux_ended_thread(void)
 {
 	static const uint32_t named[] = { 7, 6, 0, 1000, 0, 5000, 0 };
 	static const uint32_t runs[] = { 0, 7 }, leaves[] = { 7, 0 };
@@ -523,11 +527,11 @@ static void ended(void)
 	check(!strcmp(t->name, "brief"), "it is called \"%s\"", t->name);
 	check_equal(t->tgid, 6);
 	check_equal(t->run, 3000);
-	end(l, registry);
+	free_linux_stats(l, registry);
 }
 
 /* Random events in random order. */
-static void strange(void)
+static void linux_random_events(void)
 {
 	uint64_t words[8] = { 0 };
 	struct ktape_registry *registry;
@@ -574,24 +578,24 @@ static void strange(void)
 	for (size_t i = 0; (s = ktape_linux_series(l, i)); i++)
 		count += s->count;
 	check(count, "nothing was measured");
-	end(l, registry);
+	free_linux_stats(l, registry);
 }
 
 static const struct tap_test tests[] = {
 	{ "time of CPUs", times },
 	{ "threads", threads },
 	{ "call stacks of switches change nothing", call_stacks },
-	{ "threads that ended long before the end", ended },
+	{ "threads that ended long before the end", linux_ended_thread },
 	{ "durations and latencies", series },
 	{ "results that are not a status", statuses },
 	{ "threads that ran instead", instead },
 	{ "quantiles", quantiles },
 	{ "intervals", intervals },
-	{ "losses", losses },
+	{ "losses", linux_losses },
 	{ "intervals with a loss in them", uncertain },
 	{ "histograms", histograms },
 	{ "maps", maps },
-	{ "unusual events", strange },
+	{ "unusual events", linux_random_events },
 };
 
 /* The interrupt has another name. */

@@ -7,7 +7,7 @@
 
 #include "stream/metadata.h"
 
-__attribute__((unused)) static char *make_text(size_t *len)
+__attribute__((unused)) static char *make_metadata_text(size_t *len)
 {
 	static const uint64_t cpus[KTAPE_CPU_WORDS] = { 5 };
 	char *text;

@@ -47,7 +47,7 @@ static unsigned int miscounted(uint64_t from, uint64_t to, uint64_t nr)
  * Fill the block with records: any arguments, a time extension and a blob in one of
  * @special records each.  What is no record may look like a special one.
  */
-static void fill_block(uint32_t special)
+static void fill_random_block(uint32_t special)
 {
 	uint64_t at = 0;
 
@@ -73,7 +73,7 @@ static void random_records(void)
 	uint64_t wrong = 0, most = 0;
 
 	for (unsigned int i = 0; i < ROUNDS; i++) {
-		fill_block(special[i % ARRAY_SIZE(special)]);
+		fill_random_block(special[i % ARRAY_SIZE(special)]);
 		for (uint64_t to = 0; to <= BYTES; to += 8) {
 			uint64_t nr = one_by_one(0, to);
 

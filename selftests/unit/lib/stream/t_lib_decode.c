@@ -192,7 +192,7 @@ static const struct {
 
 static unsigned char packet[1024];
 
-static void put32(size_t at, uint32_t value)
+static void put_packet_u32(size_t at, uint32_t value)
 {
 	unsigned int i;
 
@@ -200,27 +200,27 @@ static void put32(size_t at, uint32_t value)
 		packet[at + i] = (unsigned char)(value >> 8 * i);
 }
 
-static void put64(size_t at, uint64_t value)
+static void put_packet_u64(size_t at, uint64_t value)
 {
-	put32(at, (uint32_t)value);
-	put32(at + 4, (uint32_t)(value >> 32));
+	put_packet_u32(at, (uint32_t)value);
+	put_packet_u32(at + 4, (uint32_t)(value >> 32));
 }
 
 /* Write the header by offsets. Return: bytes of the packet. */
-static size_t make_packet(void)
+static size_t make_golden_packet(void)
 {
 	const size_t content = KTAPE_BLOCK_HEADER + sizeof(records);
 
 	memset(packet, 0, sizeof(packet));
-	put32(AT(magic), 0xc1fc1fc1);
+	put_packet_u32(AT(magic), 0xc1fc1fc1);
 	memset(packet + AT(uuid), 0x11, 16);
-	put64(AT(instance), 2); /* event ring of CPU 2 */
-	put64(AT(ts_begin), 0x500000010);
-	put64(AT(ts_end), 0x700000009);
-	put64(AT(content_bits), content * 8);
-	put64(AT(packet_bits), sizeof(packet) * 8);
-	put64(AT(seq), 1);
-	put32(AT(cpu), 2);
+	put_packet_u64(AT(instance), 2); /* event ring of CPU 2 */
+	put_packet_u64(AT(ts_begin), 0x500000010);
+	put_packet_u64(AT(ts_end), 0x700000009);
+	put_packet_u64(AT(content_bits), content * 8);
+	put_packet_u64(AT(packet_bits), sizeof(packet) * 8);
+	put_packet_u64(AT(seq), 1);
+	put_packet_u32(AT(cpu), 2);
 	memcpy(packet + KTAPE_BLOCK_HEADER, records, sizeof(records));
 	return sizeof(packet);
 }
@@ -230,7 +230,7 @@ static void test_golden(void)
 	struct ktape_error error = {};
 	struct ktape_packet p;
 	struct ktape_event e;
-	size_t len = make_packet(), i, at = KTAPE_BLOCK_HEADER;
+	size_t len = make_golden_packet(), i, at = KTAPE_BLOCK_HEADER;
 
 	check(!ktape_packet_open(&p, packet, len, NULL, &error), "%s", error.text);
 	check_equal(p.cpu, 2);
@@ -255,7 +255,7 @@ static void test_golden(void)
 	check_equal((u64)ktape_packet_next(&p, &e, &error), 0);
 }
 
-static void test_fields(void)
+static void test_decode_fields(void)
 {
 	static const struct {
 		unsigned int record;
@@ -288,7 +288,7 @@ static void test_fields(void)
 	unsigned int at = ~0U, i;
 	uint64_t value;
 
-	make_packet();
+	make_golden_packet();
 	check(!ktape_packet_open(&p, packet, sizeof(packet), NULL, NULL), "refused");
 	for (i = 0; i < ARRAY_SIZE(fields); i++) {
 		while (at != fields[i].record) {
@@ -303,7 +303,7 @@ static void test_fields(void)
 	check_equal((u64)ktape_event_field(&e, "no_such", &value), (u64)-ENOENT);
 }
 
-static void test_refused(void)
+static void test_decode_refused_headers(void)
 {
 	static const struct {
 		const char *what;
@@ -324,16 +324,16 @@ static void test_refused(void)
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(bad); i++) {
-		make_packet();
+		make_golden_packet();
 		if (bad[i].at == AT(content_bits))
-			put64(bad[i].at, bad[i].value);
+			put_packet_u64(bad[i].at, bad[i].value);
 		else
-			put32(bad[i].at, (uint32_t)bad[i].value);
+			put_packet_u32(bad[i].at, (uint32_t)bad[i].value);
 		check(ktape_packet_open(&p, packet, sizeof(packet), NULL, NULL) ==
 			      -EBADMSG,
 		      "%s", bad[i].what);
 	}
-	make_packet();
+	make_golden_packet();
 	packet[AT(uuid) + 1] ^= 1;
 	check(ktape_packet_open(&p, packet, sizeof(packet),
 				packet + AT(uuid) + 2, NULL) == -EBADMSG,
@@ -348,18 +348,18 @@ static void test_checksum(void)
 	size_t i, content = KTAPE_BLOCK_HEADER + sizeof(records);
 	int bit;
 
-	make_packet();
+	make_golden_packet();
 	ktape_packet_seal(packet);
 	check_equal(packet[116], KTAPE_BLOCK_CRC);
 	memcpy(&want, packet + 120, 4);
-	put32(120, 0);
+	put_packet_u32(120, 0);
 	for (i = 0; i < content; i++) {
 		crc ^= packet[i];
 		for (bit = 0; bit < 8; bit++)
 			crc = crc >> 1 ^ (crc & 1 ? 0x82f63b78 : 0);
 	}
 	check_equal(~crc & 0xffffffff, want);
-	put32(120, want);
+	put_packet_u32(120, want);
 	check(!ktape_packet_open(&p, packet, sizeof(packet), NULL, NULL),
 	      "good checksum");
 	for (i = 0; i < content; i++) {
@@ -514,8 +514,8 @@ static void test_step_back(void)
 
 static const struct tap_test tests[] = {
 	{ "golden packet, record by record", test_golden },
-	{ "golden packet, field by field", test_fields },
-	{ "bad headers are refused", test_refused },
+	{ "golden packet, field by field", test_decode_fields },
+	{ "bad headers are refused", test_decode_refused_headers },
 	{ "checksum", test_checksum },
 	{ "round trip: the ring writes, the library reads", test_round_trip },
 	{ "round trip: the library writes and reads", test_builder },

@@ -64,7 +64,7 @@ static void add_packet(const char *name, unsigned int kind, unsigned int cpu,
 }
 
 /* CPU 0 and CPU 1 record from 1000 to 4500. */
-static void make_folder(void)
+static void make_hole_folder(void)
 {
 	trace_remove(dir);
 	if (mkdir(dir, 0777))
@@ -76,7 +76,7 @@ static void make_folder(void)
 	}
 }
 
-static void cut(const char *name, uint64_t size)
+static void cut_stream(const char *name, uint64_t size)
 {
 	char path[420];
 
@@ -85,7 +85,7 @@ static void cut(const char *name, uint64_t size)
 		abort();
 }
 
-static void flip(const char *name, uint64_t at)
+static void flip_stream_bit(const char *name, uint64_t at)
 {
 	char path[420];
 
@@ -93,7 +93,7 @@ static void flip(const char *name, uint64_t at)
 	trace_flip(path, at, 1);
 }
 
-static void take_notice(void *arg, const struct ktape_notice *n)
+static void take_loss_notice(void *arg, const struct ktape_notice *n)
 {
 	struct read *r = arg;
 
@@ -122,7 +122,7 @@ static void count_page(struct read *r)
 	}
 }
 
-static void keep_event(struct read *r, const struct ktape_event *e)
+static void keep_read_event(struct read *r, const struct ktape_event *e)
 {
 	if (e->kind != KTAPE_RING_EVENT)
 		return;
@@ -132,7 +132,7 @@ static void keep_event(struct read *r, const struct ktape_event *e)
 }
 
 /* What is lost is not there. */
-static void check_events(const struct read *r)
+static void check_no_lost_events(const struct read *r)
 {
 	for (unsigned int i = 0; i < r->nr && i < LOSSES; i++) {
 		const struct loss *l = &r->losses[i];
@@ -151,9 +151,10 @@ static void check_events(const struct read *r)
 }
 
 /* Read the folder, or @path, into statistics and a page. */
-static void read_all(struct read *r, const char *path)
+static void read_with_holes(struct read *r, const char *path)
 {
-	const struct ktape_trace_options how = { .notice = take_notice, .arg = r };
+	const struct ktape_trace_options how = { .notice = take_loss_notice,
+						 .arg = r };
 	struct ktape_sink_options page = { .format = "html", .info = &trace_info };
 	struct ktape_registry *registry;
 	const struct ktape_event *e;
@@ -172,9 +173,9 @@ static void read_all(struct read *r, const char *path)
 	while (ktape_trace_next(t, &e) > 0) {
 		check_equal(ktape_linux_take(r->stats, e), 0);
 		check_equal(ktape_sink_event(r->sink, e), 0);
-		keep_event(r, e);
+		keep_read_event(r, e);
 	}
-	check_events(r);
+	check_no_lost_events(r);
 	/* The end is reported once. */
 	check_equal(ktape_trace_next(t, &e), 0);
 	check_equal(ktape_linux_finish(r->stats), 0);
@@ -217,12 +218,12 @@ static void check_losses(const struct read *r, const struct loss *want,
 	check_parts(r, want, nr, nr);
 }
 
-static void whole(void)
+static void whole_trace_has_no_hole(void)
 {
 	struct read r;
 
-	make_folder();
-	read_all(&r, NULL);
+	make_hole_folder();
+	read_with_holes(&r, NULL);
 	check_losses(&r, NULL, 0);
 	check_equal(r.run[0], 3400);
 	check_equal(r.run[1], 3400);
@@ -234,9 +235,9 @@ static void cut_file(void)
 	static const struct loss want[] = { { 0, 0, 3100, 4400 } };
 	struct read r;
 
-	make_folder();
-	cut("cpu0", 2 * TRACE_PACKET + KTAPE_BLOCK_HEADER + 2 * 16);
-	read_all(&r, NULL);
+	make_hole_folder();
+	cut_stream("cpu0", 2 * TRACE_PACKET + KTAPE_BLOCK_HEADER + 2 * 16);
+	read_with_holes(&r, NULL);
 	check_losses(&r, want, ARRAY_SIZE(want));
 	check_equal(r.run[0], 2100);
 	check_equal(r.unknown[0], 1300);
@@ -248,9 +249,9 @@ static void damaged_end(void)
 	static const struct loss want[] = { { 0, 0, 3500, 4400 } };
 	struct read r;
 
-	make_folder();
-	flip("cpu0", 3 * TRACE_PACKET + KTAPE_BLOCK_HEADER);
-	read_all(&r, NULL);
+	make_hole_folder();
+	flip_stream_bit("cpu0", 3 * TRACE_PACKET + KTAPE_BLOCK_HEADER);
+	read_with_holes(&r, NULL);
 	check_losses(&r, want, ARRAY_SIZE(want));
 	check_equal(r.run[0], 2500);
 	check_equal(r.unknown[0], 900);
@@ -262,9 +263,9 @@ static void damaged_middle(void)
 	static const struct loss want[] = { { 0, 0, 1500, 3000 } };
 	struct read r;
 
-	make_folder();
-	flip("cpu0", TRACE_PACKET + KTAPE_BLOCK_HEADER);
-	read_all(&r, NULL);
+	make_hole_folder();
+	flip_stream_bit("cpu0", TRACE_PACKET + KTAPE_BLOCK_HEADER);
+	read_with_holes(&r, NULL);
 	check_losses(&r, want, ARRAY_SIZE(want));
 }
 
@@ -274,11 +275,11 @@ static void missing_middle(void)
 	static const struct loss want[] = { { 0, 0, 1500, 3000 } };
 	struct read r;
 
-	make_folder();
-	cut("cpu0", TRACE_PACKET);
+	make_hole_folder();
+	cut_stream("cpu0", TRACE_PACKET);
 	for (unsigned int i = 2; i < PACKETS; i++)
 		add_packet("cpu0", 0, 0, i + 1, 1000 + i * STEP);
-	read_all(&r, NULL);
+	read_with_holes(&r, NULL);
 	check_equal(r.nr, ARRAY_SIZE(want));
 	check_equal(r.losses[0].from, want[0].from);
 	check_equal(r.losses[0].to, want[0].to);
@@ -289,9 +290,9 @@ static void damaged_begin(void)
 	static const struct loss want[] = { { 0, 0, 1000, 2000 } };
 	struct read r;
 
-	make_folder();
-	flip("cpu0", KTAPE_BLOCK_HEADER);
-	read_all(&r, NULL);
+	make_hole_folder();
+	flip_stream_bit("cpu0", KTAPE_BLOCK_HEADER);
+	read_with_holes(&r, NULL);
 	check_losses(&r, want, ARRAY_SIZE(want));
 	check_equal(r.run[0], 2400);
 	check_equal(r.unknown[0], 1000);
@@ -302,10 +303,10 @@ static void damaged_all(void)
 	static const struct loss want[] = { { 0, 0, 1000, 4400 } };
 	struct read r;
 
-	make_folder();
+	make_hole_folder();
 	for (unsigned int i = 0; i < PACKETS; i++)
-		flip("cpu0", i * TRACE_PACKET + KTAPE_BLOCK_HEADER);
-	read_all(&r, NULL);
+		flip_stream_bit("cpu0", i * TRACE_PACKET + KTAPE_BLOCK_HEADER);
+	read_with_holes(&r, NULL);
 	check_losses(&r, want, ARRAY_SIZE(want));
 	check_equal(r.run[0], 0);
 }
@@ -320,25 +321,25 @@ static void cut_with_control(void)
 	};
 	struct read r;
 
-	make_folder();
+	make_hole_folder();
 	add_packet("control0", KTAPE_RING_CONTROL, 0, 1, 4000);
-	cut("cpu0", 2 * TRACE_PACKET + KTAPE_BLOCK_HEADER + 2 * 16);
-	read_all(&r, NULL);
+	cut_stream("cpu0", 2 * TRACE_PACKET + KTAPE_BLOCK_HEADER + 2 * 16);
+	read_with_holes(&r, NULL);
 	check_parts(&r, want, ARRAY_SIZE(want), 1);
 	check_equal(r.run[0], 2100);
 	check_equal(r.unknown[0], 1300);
 }
 
 /* The hole of the event ring goes on behind the begin of that of the control ring. */
-static void cut_both(void)
+static void cut_event_and_control(void)
 {
 	struct read r;
 
-	make_folder();
+	make_hole_folder();
 	add_packet("control0", KTAPE_RING_CONTROL, 0, 1, 4000);
-	cut("control0", KTAPE_BLOCK_HEADER + 3 * 16);
-	cut("cpu0", 2 * TRACE_PACKET + KTAPE_BLOCK_HEADER + 2 * 16);
-	read_all(&r, NULL);
+	cut_stream("control0", KTAPE_BLOCK_HEADER + 3 * 16);
+	cut_stream("cpu0", 2 * TRACE_PACKET + KTAPE_BLOCK_HEADER + 2 * 16);
+	read_with_holes(&r, NULL);
 	check_equal(r.holes, 2);
 	check_equal(r.pages, 2);
 	check_equal(r.longest, 4400 - 3100);
@@ -353,7 +354,7 @@ static void cut_pipe(void)
 	struct read r;
 	int fd, from;
 
-	make_folder();
+	make_hole_folder();
 	snprintf(path, sizeof(path), "%s.pipe", dir);
 	unlink(path);
 	fd = open(path, O_RDWR | O_CREAT | O_APPEND, 0666);
@@ -373,7 +374,7 @@ static void cut_pipe(void)
 		close(from);
 	}
 	close(fd);
-	read_all(&r, path);
+	read_with_holes(&r, path);
 	check(r.nr >= 1, "no loss");
 	for (unsigned int i = 0; i < r.nr; i++)
 		if (!r.losses[i].cpu)
@@ -404,8 +405,8 @@ static void tell_place(void *arg, const struct ktape_notice *n)
 	reported[nr_reported++].after = last_ts;
 }
 
-static void put_packet(int fd, uint32_t cpu, uint64_t seq, uint64_t ts,
-		       uint64_t discarded, unsigned int records)
+static void put_cpu_packet(int fd, uint32_t cpu, uint64_t seq, uint64_t ts,
+			   uint64_t discarded, unsigned int records)
 {
 	const uint32_t args[] = { 0, 10 + cpu };
 	struct ktape_block head = { .cpu = cpu, .seq = seq, .ts_begin = ts };
@@ -438,12 +439,12 @@ static void put_packet(int fd, uint32_t cpu, uint64_t seq, uint64_t ts,
 static void fill_pipe(int fd)
 {
 	trace_begin_pipe(fd);
-	put_packet(fd, 1, 1, 1000, 2, 0);
-	put_packet(fd, 1, 2, 1600, 2, 1);
-	put_packet(fd, 1, 3, 3000, 5, 0);
-	put_packet(fd, 1, 4, 4200, 9, 0);
+	put_cpu_packet(fd, 1, 1, 1000, 2, 0);
+	put_cpu_packet(fd, 1, 2, 1600, 2, 1);
+	put_cpu_packet(fd, 1, 3, 3000, 5, 0);
+	put_cpu_packet(fd, 1, 4, 4200, 9, 0);
 	for (unsigned int i = 0; i < PACKETS; i++)
-		put_packet(fd, 0, i + 1, 1000 + i * STEP, 0, 5);
+		put_cpu_packet(fd, 0, i + 1, 1000 + i * STEP, 0, 5);
 }
 
 static void early_packets(void)
@@ -495,7 +496,7 @@ static void early_packets(void)
 }
 
 static const struct tap_test tests[] = {
-	{ "an intact trace has no loss", whole },
+	{ "an intact trace has no loss", whole_trace_has_no_hole },
 	{ "a cut file: a loss to the end", cut_file },
 	{ "a damaged last packet: a loss to the end", damaged_end },
 	{ "a damaged packet in the middle: one loss", damaged_middle },
@@ -504,7 +505,7 @@ static const struct tap_test tests[] = {
 	{ "a file without a good packet: a loss of the whole trace", damaged_all },
 	{ "a cut file, and another ring goes on: one hole in parts",
 	  cut_with_control },
-	{ "both rings of a CPU are cut: two holes to the end", cut_both },
+	{ "both rings of a CPU are cut: two holes to the end", cut_event_and_control },
 	{ "a cut pipe form", cut_pipe },
 	{ "a pipe: losses of packets that come early are told in their places",
 	  early_packets },

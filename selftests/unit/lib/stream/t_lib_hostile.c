@@ -16,7 +16,7 @@ static struct feed feed;
 static uint64_t luck = 12345;
 
 /* Every event of the table twice, and one unknown event. */
-static void make_packet(void)
+static void make_full_packet(void)
 {
 	static const char blob[64] = "a name \"\\\n\x01\xff of a thread";
 	struct ktape_block head = { .ts_begin = 1000, .seq = 1, .tid = 5 };
@@ -62,7 +62,7 @@ static int decode(const void *data, size_t len)
 	return err;
 }
 
-static void test_whole(void)
+static void test_hostile_whole_packet(void)
 {
 	feed.events = 0;
 	check(!decode(packet, packet_len), "refused");
@@ -70,7 +70,7 @@ static void test_whole(void)
 	      (unsigned long long)feed.events);
 }
 
-static void test_truncated(void)
+static void test_hostile_truncated_packet(void)
 {
 	uint64_t before = feed.events, whole;
 	size_t len;
@@ -90,7 +90,7 @@ static void test_truncated(void)
 }
 
 /* Flip each bit on its own, without a checksum and then with one. */
-static void test_bits(void)
+static void test_hostile_packet_bits(void)
 {
 	size_t content = packet_len, bit, caught = 0;
 	int err;
@@ -112,7 +112,7 @@ static void test_bits(void)
 		check(err || bit == 116 * 8, "bit %zu is not noticed", bit);
 		caught += !!err;
 	}
-	make_packet();
+	make_full_packet();
 	tap_tell("%zu bits, with checksum %zu of %zu caught", packet_len * 8,
 		 caught, bit);
 }
@@ -169,7 +169,7 @@ static void test_garbage(void)
 static char *text;
 static size_t text_len;
 
-static int parse(const void *data, size_t len, struct ktape_info *info)
+static int parse_metadata_copy(const void *data, size_t len, struct ktape_info *info)
 {
 	struct ktape_error error;
 	void *copy = malloc(len ? len : 1);
@@ -181,7 +181,7 @@ static int parse(const void *data, size_t len, struct ktape_info *info)
 	return err;
 }
 
-static void make_metadata(void)
+static void make_hostile_metadata(void)
 {
 	static const struct ktape_info info = {
 		.uuid = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 },
@@ -201,11 +201,11 @@ static void make_metadata(void)
 		abort();
 }
 
-static void test_metadata(void)
+static void test_hostile_metadata(void)
 {
 	struct ktape_info info;
 
-	check(!parse(text, text_len, &info), "refused");
+	check(!parse_metadata_copy(text, text_len, &info), "refused");
 	check_equal(info.uuid[14], 15);
 	check_equal(info.freq, 2700000000ULL);
 	check_equal((uint64_t)info.offset_s, 1700000000);
@@ -247,13 +247,14 @@ static void test_metadata_packets(void)
 			memcpy(bytes + at + sizeof(head), text + from, n);
 			at += sizeof(head) + n;
 		}
-		check(!parse(bytes, at, &info), "packets of %zu", part);
+		check(!parse_metadata_copy(bytes, at, &info), "packets of %zu",
+		      part);
 		check_equal(info.offset, 12345);
 		for (from = 0; from < at && from < 300; from++)
-			parse(bytes, from, &info);
+			parse_metadata_copy(bytes, from, &info);
 		for (from = 0; from < 300; from++) {
 			bytes[from] ^= 0x81;
-			parse(bytes, at, &info);
+			parse_metadata_copy(bytes, at, &info);
 			bytes[from] ^= 0x81;
 		}
 		free(bytes);
@@ -271,28 +272,30 @@ static void test_metadata_hostile(void)
 	int err;
 
 	for (len = 0; len < text_len; len += 1 + len / 300) {
-		err = parse(text, len, &info);
+		err = parse_metadata_copy(text, len, &info);
 		check(err == 0 || err == -EBADMSG, "%zu bytes: %d", len, err);
 	}
 	for (n = 0; n < 4000; n++) {
 		at = n < 3000 ? n : lcg_next(&luck) % text_len;
 		saved = text[at];
 		text[at] = spice[lcg_next(&luck) % sizeof(spice)];
-		err = parse(text, text_len, &info);
+		err = parse_metadata_copy(text, text_len, &info);
 		text[at] = saved;
 		check(err == 0 || err == -EBADMSG, "byte %zu: %d", at, err);
 	}
-	check(parse("", 0, &info) == -EBADMSG, "an empty text is accepted");
-	check(parse("/* CTF 1.8 */", 13, &info) == -EBADMSG, "signature only");
+	check(parse_metadata_copy("", 0, &info) == -EBADMSG,
+	      "an empty text is accepted");
+	check(parse_metadata_copy("/* CTF 1.8 */", 13, &info) == -EBADMSG,
+	      "signature only");
 }
 
 static const struct tap_test tests[] = {
-	{ "a packet with every event", test_whole },
-	{ "packet: every truncation", test_truncated },
-	{ "packet: every bit", test_bits },
+	{ "a packet with every event", test_hostile_whole_packet },
+	{ "packet: every truncation", test_hostile_truncated_packet },
+	{ "packet: every bit", test_hostile_packet_bits },
 	{ "packet: bad words everywhere", test_words },
 	{ "packet: garbage", test_garbage },
-	{ "metadata", test_metadata },
+	{ "metadata", test_hostile_metadata },
 	{ "metadata in packets", test_metadata_packets },
 	{ "metadata: truncations and changes", test_metadata_hostile },
 };
@@ -340,8 +343,8 @@ int main(int argc, char **argv)
 
 	if (feed_start(&feed))
 		return 2;
-	make_packet();
-	make_metadata();
+	make_full_packet();
+	make_hostile_metadata();
 	if (argc == 3 && !strcmp(argv[1], "--seeds"))
 		status = seeds(argv[2]);
 	else

@@ -58,7 +58,7 @@ static void wait_for_go(void)
 		_exit(1);
 }
 
-static void start(struct sender *s, void (*send)(void))
+static void start_sender(struct sender *s, void (*send)(void))
 {
 	int data[2], go[2];
 
@@ -84,13 +84,13 @@ static void start(struct sender *s, void (*send)(void))
 	close(data[0]);
 }
 
-static void go(const struct sender *s)
+static void let_sender_go(const struct sender *s)
 {
 	if (write(s->go, "", 1) != 1)
 		abort();
 }
 
-static void end(const struct sender *s)
+static void end_sender(const struct sender *s)
 {
 	kill(s->pid, SIGKILL);
 	waitpid(s->pid, NULL, 0);
@@ -128,13 +128,13 @@ static void test_continuous(void)
 	struct sender s;
 	int err;
 
-	start(&s, send_on_and_on);
+	start_sender(&s, send_on_and_on);
 	err = ktape_trace_open("-", NULL, &t, NULL);
 	if (!err) {
 		n = live_events(t, 100);
 		ktape_trace_close(t);
 	}
-	end(&s);
+	end_sender(&s);
 	check(!err && n == 100, "open: %d, %u events", err, n);
 }
 
@@ -166,13 +166,13 @@ static void test_stall(void)
 
 	for (i = 0; i < ARRAY_SIZE(pieces); i++) {
 		piece = pieces[i];
-		start(&s, send_in_pieces);
+		start_sender(&s, send_in_pieces);
 		check(!ktape_trace_open("-", NULL, &t, NULL), "open");
 		before = live_events(t, 3 * TRACE_RECORDS);
-		go(&s);
+		let_sender_go(&s);
 		after = live_events(t, TRACE_RECORDS + 1);
 		ktape_trace_close(t);
-		end(&s);
+		end_sender(&s);
 		check(before == 3 * TRACE_RECORDS && after == TRACE_RECORDS,
 		      "piece of %zu: %u, then %u events", piece, before, after);
 	}
@@ -187,7 +187,7 @@ static void send_damage(void)
 	send_packet(4, 0, TRACE_PACKET);
 }
 
-static void test_damage(void)
+static void test_live_damage(void)
 {
 	static const size_t members[] = { AT_PACKET_BITS, AT_CONTENT_BITS };
 	struct trace_result r;
@@ -203,13 +203,13 @@ static void test_damage(void)
 	for (i = 0; i < ARRAY_SIZE(members); i++) {
 		bad_size = members[i];
 		memset(&r, 0, sizeof(r));
-		start(&s, send_damage);
+		start_sender(&s, send_damage);
 		check(!ktape_trace_open("-", &how, &t, NULL), "open");
 		before = live_events(t, 2 * TRACE_RECORDS);
-		go(&s);
+		let_sender_go(&s);
 		after = live_events(t, TRACE_RECORDS + 1);
 		ktape_trace_close(t);
-		end(&s);
+		end_sender(&s);
 		check(before == 2 * TRACE_RECORDS && after == TRACE_RECORDS,
 		      "%zu: %u, then %u events", i, before, after);
 		check(r.corrupt == 1 && !r.truncated && r.packets == 1,
@@ -219,7 +219,7 @@ static void test_damage(void)
 }
 
 /* Received events are delivered although the stream does not end. */
-static void test_wake(void)
+static void test_live_wake(void)
 {
 	struct ktape_trace_options how = { .window = 0 };
 	struct ktape_trace *t;
@@ -230,30 +230,30 @@ static void test_wake(void)
 	check(!pipe(wake) && write(wake[1], "", 1) == 1, "pipe");
 	how.wake = wake[0];
 	piece = 200;
-	start(&s, send_in_pieces);
+	start_sender(&s, send_in_pieces);
 	check(!ktape_trace_open("-", &how, &t, NULL), "open");
 	n = live_events(t, 4 * TRACE_RECORDS);
 	ktape_trace_close(t);
-	end(&s);
+	end_sender(&s);
 	close(wake[0]);
 	close(wake[1]);
 	check(n == 3 * TRACE_RECORDS, "%u events", n);
 	/* A stream without pauses does not delay them. */
 	check(!pipe(wake) && write(wake[1], "", 1) == 1, "pipe");
 	how.wake = wake[0];
-	start(&s, send_on_and_on);
+	start_sender(&s, send_on_and_on);
 	check(!ktape_trace_open("-", &how, &t, NULL), "open");
 	n = live_events(t, UINT32_MAX);
 	ktape_trace_close(t);
-	end(&s);
+	end_sender(&s);
 	close(wake[0]);
 	close(wake[1]);
 	check(n, "no events");
 }
 
 /* Write a packet of records at the times @ts, up to @end, to a pipe. */
-static void put_packet(int to, unsigned int cpu, const uint64_t *ts,
-		       unsigned int nr, uint64_t end_ts)
+static void put_timed_packet(int to, unsigned int cpu, const uint64_t *ts,
+			     unsigned int nr, uint64_t end_ts)
 {
 	struct ktape_block head = { .cpu = cpu, .ts_begin = *ts, .tid = 1 };
 	unsigned char data[TRACE_PACKET] = { 0 };
@@ -300,7 +300,7 @@ static void fail_once(void *arg)
  * While one event waits for its time, a stream with earlier events comes, and
  * then read() fails once. The pipe ends before it is read again.
  */
-static unsigned int go_on(struct ktape_trace *t, int to, uint64_t *args)
+static unsigned int read_past_failure(struct ktape_trace *t, int to, uint64_t *args)
 {
 	static const uint64_t before[] = { 1500, 1600 };
 	const struct ktape_event *e;
@@ -318,7 +318,7 @@ static unsigned int go_on(struct ktape_trace *t, int to, uint64_t *args)
 		*args += ktape_event_arg(e, 0);
 		if (e->ts != 950)
 			continue;
-		put_packet(to, 2, before, 2, 5000);
+		put_timed_packet(to, 2, before, 2, 5000);
 		input.fails = true;
 	}
 	return n;
@@ -340,14 +340,14 @@ static void test_failure(void)
 		abort();
 	alarm(PATIENCE);
 	trace_begin_pipe(fds[1]);
-	put_packet(fds[1], 1, first, ARRAY_SIZE(first), 1000);
-	put_packet(fds[1], 0, second, ARRAY_SIZE(second), 5000);
+	put_timed_packet(fds[1], 1, first, ARRAY_SIZE(first), 1000);
+	put_timed_packet(fds[1], 0, second, ARRAY_SIZE(second), 5000);
 	input.pipe = fds[0];
 	input.fd = fcntl(STDIN_FILENO, F_DUPFD, 3);
 	close(input.fd);
 	err = ktape_trace_open("-", &how, &t, NULL);
 	if (!err) {
-		n = go_on(t, fds[1], &args);
+		n = read_past_failure(t, fds[1], &args);
 		ktape_trace_close(t);
 	}
 	close(fds[0]);
@@ -361,8 +361,8 @@ static void test_failure(void)
 static const struct tap_test tests[] = {
 	{ "a stream without a pause is delivered", test_continuous },
 	{ "a pause in the middle of a packet", test_stall },
-	{ "damage does not delay other events", test_damage },
-	{ "the wake descriptor ends the stream", test_wake },
+	{ "damage does not delay other events", test_live_damage },
+	{ "the wake descriptor ends the stream", test_live_wake },
 	{ "a failed read loses no received event", test_failure },
 };
 

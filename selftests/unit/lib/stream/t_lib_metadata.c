@@ -87,7 +87,7 @@ static uint64_t render(const char *what)
  * Save a session to a folder of its own; @path becomes the path of its file
  * @name.
  */
-static struct sim *begin(const char *name)
+static struct sim *begin_saved_session(const char *name)
 {
 	struct sim *s = sim_new(1);
 
@@ -102,7 +102,7 @@ static struct sim *begin(const char *name)
 	return s;
 }
 
-static void done(struct sim *s)
+static void remove_saved_session(struct sim *s)
 {
 	trace_remove(folder);
 	sim_free(s);
@@ -136,7 +136,7 @@ static void check_flip(const char *what, uint64_t whole, uint64_t at,
 	      (unsigned long long)at);
 }
 
-static void read_text(const char *file, char **text, size_t *len)
+static void read_metadata_text(const char *file, char **text, size_t *len)
 {
 	struct stat st;
 	int fd = open(file, O_RDONLY);
@@ -151,7 +151,7 @@ static void read_text(const char *file, char **text, size_t *len)
 	close(fd);
 }
 
-static void write_text(const char *file, const char *text, size_t len)
+static void write_metadata_text(const char *file, const char *text, size_t len)
 {
 	int fd = open(file, O_WRONLY | O_CREAT | O_TRUNC, 0666);
 
@@ -160,7 +160,7 @@ static void write_text(const char *file, const char *text, size_t len)
 }
 
 /* Return a hash of the events that a trace describes. */
-static uint64_t describe(const char *what)
+static uint64_t hash_described_events(const char *what)
 {
 	const struct ktape_info *info;
 	struct ktape_trace *t;
@@ -190,7 +190,7 @@ static void check_old_flip(uint64_t events, uint64_t whole, size_t from,
 	right = metadata_check(folder);
 	check(!right || result.notes[KTAPE_RULE_CHECKSUM] == 1,
 	      "bit %u of byte %zu: no note", bit, at);
-	check(!right || describe(folder) == events,
+	check(!right || hash_described_events(folder) == events,
 	      "bit %u of byte %zu changes what events are", bit, at);
 	check(!right || (at >= from && at < to) || render(folder) == whole,
 	      "bit %u of byte %zu changes what is read", bit, at);
@@ -199,17 +199,17 @@ static void check_old_flip(uint64_t events, uint64_t whole, size_t from,
 
 static void test_old_flips(void)
 {
-	struct sim *s = begin("metadata");
+	struct sim *s = begin_saved_session("metadata");
 	size_t len, from, to, env;
 	uint64_t events, whole;
 	char *text;
 
 	text = make_old(&len);
-	write_text(path, text, len);
+	write_metadata_text(path, text, len);
 	env = (size_t)(strstr(text, "trace {") - text);
 	from = env;
 	to = (size_t)(strchr(strstr(text, "clock {"), '\n') - text);
-	events = describe(folder);
+	events = hash_described_events(folder);
 	whole = render(folder);
 	check(events && whole && metadata_check(folder),
 	      "the trace is damaged before the test: %s", result.first.text);
@@ -220,7 +220,7 @@ static void test_old_flips(void)
 		check_old_flip(events, whole, from, to,
 			       sim_random(s, (uint32_t)len), sim_random(s, 8));
 	free(text);
-	done(s);
+	remove_saved_session(s);
 }
 
 /*
@@ -237,7 +237,7 @@ static void check_zeros(const char *text, size_t len, size_t from, size_t to,
 		abort();
 	memcpy(copy, text, len);
 	memset(copy + from, 0, to - from);
-	write_text(path, copy, len);
+	write_metadata_text(path, copy, len);
 	free(copy);
 	right = metadata_check(folder);
 	check(right || (*result.first.text &&
@@ -251,13 +251,13 @@ static void check_zeros(const char *text, size_t len, size_t from, size_t to,
 static void test_sectors(void)
 {
 	for (unsigned int sealed = 0; sealed < 2; sealed++) {
-		struct sim *s = begin("metadata");
+		struct sim *s = begin_saved_session("metadata");
 		uint64_t whole = render(folder);
 		char *text;
 		size_t len;
 
 		if (sealed)
-			read_text(path, &text, &len);
+			read_metadata_text(path, &text, &len);
 		else
 			text = make_old(&len);
 		for (size_t at = 0; at + 2 * SECTOR < len; at += SECTOR) {
@@ -265,7 +265,7 @@ static void test_sectors(void)
 			check_zeros(text, len, 0, at + SECTOR, whole, sealed);
 		}
 		free(text);
-		done(s);
+		remove_saved_session(s);
 	}
 }
 
@@ -274,7 +274,7 @@ static void test_flips(void)
 	static const char *const files[] = { "metadata", "pipe" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
-		struct sim *s = begin(files[i]);
+		struct sim *s = begin_saved_session(files[i]);
 		const char *what = i ? path : folder;
 		uint64_t whole;
 		struct stat st;
@@ -295,13 +295,13 @@ static void test_flips(void)
 			check_flip(what, whole,
 				   sim_random(s, k % 2 ? 2500 : (uint32_t)size),
 				   sim_random(s, 8));
-		done(s);
+		remove_saved_session(s);
 	}
 }
 
 static void test_registry(void)
 {
-	struct sim *s = begin("registry");
+	struct sim *s = begin_saved_session("registry");
 	uint64_t whole = render(folder);
 	struct stat st;
 
@@ -312,11 +312,11 @@ static void test_registry(void)
 	for (uint64_t at = 0; at < (uint64_t)st.st_size; at++)
 		for (unsigned int bit = 0; bit < 8; bit++)
 			check_flip(folder, whole, at, bit);
-	done(s);
+	remove_saved_session(s);
 }
 
 /* Change a byte of the text: its place must be reported, or none if @at is 0. */
-static void check_place(const char *what, size_t byte, uint64_t at)
+static void check_damage_place(const char *what, size_t byte, uint64_t at)
 {
 	trace_flip(path, byte, 1);
 	check(!metadata_check(what), "verify finds no error");
@@ -332,7 +332,7 @@ static void check_place(const char *what, size_t byte, uint64_t at)
 static void test_place(void)
 {
 	static const char name[] = "\"sched_switch\"", freq[] = "freq = 1";
-	struct sim *s = begin("metadata");
+	struct sim *s = begin_saved_session("metadata");
 
 	for (unsigned int pipe = 0; pipe < 2; pipe++) {
 		size_t head = pipe ? sizeof(struct ktape_metadata_packet) : 0;
@@ -344,37 +344,37 @@ static void test_place(void)
 			snprintf(path, sizeof(path), "%s/pipe", folder);
 			sim_save_pipe(s, path);
 		}
-		read_text(path, &text, &len);
+		read_metadata_text(path, &text, &len);
 		at = (size_t)((char *)memmem(text, len, name, strlen(name)) - text);
-		check_place(what, at + 1, at + 1);
+		check_damage_place(what, at + 1, at + 1);
 		check(strstr(result.first.text, "line "), "%s", result.first.text);
 		/* Offset 0 is a valid place, too. */
-		check_place(what, head, head);
+		check_damage_place(what, head, head);
 		check(strstr(result.first.text, "byte 0 "), "%s", result.first.text);
 		/* The place of a changed value is unknown. */
 		at = (size_t)((char *)memmem(text, len, freq, strlen(freq)) - text);
-		check_place(what, at + strlen(freq), 0);
+		check_damage_place(what, at + strlen(freq), 0);
 		check(!strstr(result.first.text, "line "), "%s", result.first.text);
 		free(text);
 	}
-	done(s);
+	remove_saved_session(s);
 }
 
 /* A pipe form preceded by a copy of its metadata. */
-static void test_twice(void)
+static void test_metadata_twice(void)
 {
-	struct sim *s = begin("pipe");
+	struct sim *s = begin_saved_session("pipe");
 	uint64_t whole = render(folder);
 	char *text, *bytes;
 	size_t len, size;
 	int fd;
 
 	sim_save_pipe(s, path);
-	read_text(path, &bytes, &size);
+	read_metadata_text(path, &bytes, &size);
 	if (ktape_metadata_format(&trace_info, &text, &len))
 		abort();
 	for (unsigned int copies = 1; copies < 4; copies++) {
-		write_text(path, "", 0);
+		write_metadata_text(path, "", 0);
 		fd = open(path, O_WRONLY | O_APPEND);
 		for (unsigned int i = 0; i < copies; i++)
 			if (ktape_pipe_metadata(fd, trace_info.uuid, text, len))
@@ -393,7 +393,7 @@ static void test_twice(void)
 	}
 	free(text);
 	free(bytes);
-	done(s);
+	remove_saved_session(s);
 }
 
 /* ---- writers ------------------------------------------------------------------- */
@@ -421,8 +421,8 @@ static void convert_by(struct ktape_sink_options how, const char *from, bool des
 	ktape_trace_close(t);
 }
 
-static void convert(const char *from, const char *to, const char *options,
-		    bool described)
+static void convert_to_native(const char *from, const char *to,
+			      const char *options, bool described)
 {
 	convert_by((struct ktape_sink_options){ .format = "native",
 						.path = to,
@@ -446,7 +446,7 @@ static void test_merge(void)
 		{ KTAPE_SINK_DAMAGED, true, false },
 		{ KTAPE_SINK_UNSEALED | KTAPE_SINK_DAMAGED, true, false },
 	};
-	struct sim *s = begin("pipe");
+	struct sim *s = begin_saved_session("pipe");
 
 	for (size_t i = 0; i < 2 * ARRAY_SIZE(merges); i++) {
 		snprintf(other, sizeof(other), "%s.native", folder);
@@ -463,7 +463,7 @@ static void test_merge(void)
 		check(render(other) == render(folder), "it is another trace");
 		trace_remove(other);
 	}
-	done(s);
+	remove_saved_session(s);
 }
 
 /*
@@ -472,20 +472,20 @@ static void test_merge(void)
  */
 static void test_received(void)
 {
-	struct sim *s = begin("line");
+	struct sim *s = begin_saved_session("line");
 
 	convert_by((struct ktape_sink_options){ .format = "rkh", .path = path },
 		   folder, false);
 	snprintf(other, sizeof(other), "%s.native", folder);
-	convert(path, other, "form=dir", false);
+	convert_to_native(path, other, "form=dir", false);
 	check_sealed(other, "what was received");
 	trace_remove(other);
-	done(s);
+	remove_saved_session(s);
 }
 
 static void test_writers(void)
 {
-	struct sim *s = begin("pipe");
+	struct sim *s = begin_saved_session("pipe");
 
 	check_sealed(folder, "a directory");
 	sim_save_pipe(s, path);
@@ -496,11 +496,12 @@ static void test_writers(void)
 	trace_remove(other);
 	for (unsigned int i = 0; i < 4; i++) {
 		snprintf(other, sizeof(other), "%s.native", folder);
-		convert(folder, other, i % 2 ? "form=pipe" : "form=dir", i < 2);
+		convert_to_native(folder, other,
+				  i % 2 ? "form=pipe" : "form=dir", i < 2);
 		check_sealed(other, "a conversion");
 		trace_remove(other);
 	}
-	done(s);
+	remove_saved_session(s);
 }
 
 static int take_metadata(void *arg, const char *text, size_t len)
@@ -566,7 +567,7 @@ FILE *fopencookie(void *cookie, const char *mode, cookie_io_functions_t io)
 }
 
 /* Without memory for the metadata there is no text, which callers free nevertheless. */
-static void test_no_memory(void)
+static void test_metadata_no_memory(void)
 {
 	char *text = path;
 	size_t len = 0;
@@ -585,12 +586,12 @@ static const struct tap_test tests[] = {
 	{ "sectors of metadata that are zero", test_sectors },
 	{ "every bit of a file of names", test_registry },
 	{ "the place of damage", test_place },
-	{ "repeated metadata", test_twice },
+	{ "repeated metadata", test_metadata_twice },
 	{ "every writer of a trace", test_writers },
 	{ "the output of several inputs", test_merge },
 	{ "the output of receive", test_received },
 	{ "the output of recover", test_recovered },
-	{ "no memory for metadata", test_no_memory },
+	{ "no memory for metadata", test_metadata_no_memory },
 };
 
 int main(int argc, char **argv)

@@ -16,7 +16,7 @@ static void test_add(void)
 	size_t len;
 	char *text;
 
-	text = make_text(&len);
+	text = make_metadata_text(&len);
 	check_equal((unsigned int)-ktape_metadata_check(text, len, NULL), 0);
 	*strstr(text, "freq = 1") = 'F';
 	check_equal((unsigned int)-ktape_metadata_check(text, len, NULL), EBADMSG);
@@ -172,7 +172,7 @@ static void test_other_table(void)
 	uint64_t hash;
 	size_t len;
 
-	text = make_text(&len);
+	text = make_metadata_text(&len);
 	at = strstr(text, name);
 	at[strlen("name = \"sched_sw")] = 'a';
 	from = strstr(text, "_reserved;");
@@ -215,7 +215,8 @@ static bool is_value(const char *text, size_t at)
 }
 
 /* The place of a changed byte is reported where it follows from the table. */
-static void check_place(char *text, size_t len, size_t at, unsigned int bit)
+static void check_text_damage_place(char *text, size_t len, size_t at,
+				    unsigned int bit)
 {
 	struct ktape_error error = { .offset = 0 };
 	bool value = is_value(text, at);
@@ -230,10 +231,10 @@ static void check_place(char *text, size_t len, size_t at, unsigned int bit)
 	      at, (unsigned long long)error.offset, error.text);
 }
 
-static void test_bits(void)
+static void test_metadata_text_bits(void)
 {
 	size_t len, first;
-	char *text = make_text(&len);
+	char *text = make_metadata_text(&len);
 
 	for (size_t at = 0; at < len; at++) {
 		for (unsigned int bit = at % 2; bit < 8; bit += 2) {
@@ -248,7 +249,7 @@ static void test_bits(void)
 	/* Change every byte before the events, and some bytes after them. */
 	first = (size_t)(strstr(text, "event {") - text);
 	for (size_t at = 0; at < len; at += at < first ? 1 : STRIDE)
-		check_place(text, len, at, (unsigned int)at % 8);
+		check_text_damage_place(text, len, at, (unsigned int)at % 8);
 	/* A truncated text. */
 	for (size_t at = first; at < len; at += 997)
 		check(ktape_metadata_check(text, at, NULL) == -EBADMSG,
@@ -261,7 +262,7 @@ static const struct tap_test tests[] = {
 	{ "additions by an older tool", test_older_tool },
 	{ "a text of an older version", test_old },
 	{ "a text of another event table", test_other_table },
-	{ "every byte of a text", test_bits },
+	{ "every byte of a text", test_metadata_text_bits },
 };
 
 int main(int argc, char **argv)

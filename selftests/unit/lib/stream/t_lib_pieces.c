@@ -86,7 +86,7 @@ static void read_piece(const char *path, struct holds *h)
 	ktape_trace_close(t);
 }
 
-static void begin(const struct form *f)
+static void begin_pieces(const struct form *f)
 {
 	unsigned int i;
 
@@ -113,7 +113,7 @@ static struct ktape_recorder *open_log(const struct form *f)
 	return r;
 }
 
-static void drain(struct ktape_recorder *r)
+static void drain_recorder(struct ktape_recorder *r)
 {
 	while (ktape_recorder_step(r) > 0)
 		;
@@ -138,12 +138,12 @@ static void test_pieces(void)
 		const struct form *f = &forms[k / 2];
 
 		closes = k % 2;
-		begin(f);
+		begin_pieces(f);
 		r = open_log(f);
 		for (i = 1; i < PIECES; i++) {
 			device_grow(1 + i % 3, 50 * i);
 			lose(0, 10);
-			drain(r);
+			drain_recorder(r);
 			lose(1, i);
 			check(!ktape_recorder_rotate(r, piece[i]), "%s: rotate",
 			      f->name);
@@ -178,7 +178,7 @@ static void test_pieces(void)
 }
 
 /* Everything recorded before a flush is there, although the log was not closed. */
-static void test_flush(void)
+static void test_pieces_flush(void)
 {
 	struct ktape_recorder *r;
 	struct holds h;
@@ -188,7 +188,7 @@ static void test_flush(void)
 		const struct form *f = &forms[k / 2];
 
 		closes = k % 2;
-		begin(f);
+		begin_pieces(f);
 		r = open_log(f);
 		device_grow(2, 33);
 		check(!ktape_recorder_flush(r), "%s: flush", f->name);
@@ -207,7 +207,7 @@ static void test_flush(void)
 }
 
 /* If the next piece cannot be created, the recording continues in the old one. */
-static void test_refused(void)
+static void test_piece_refused(void)
 {
 	struct ktape_recorder_stats stats;
 	struct ktape_recorder *r;
@@ -216,7 +216,7 @@ static void test_refused(void)
 	unsigned int k;
 
 	for (k = 0; k < ARRAY_SIZE(forms); k++) {
-		begin(&forms[k]);
+		begin_pieces(&forms[k]);
 		r = open_log(&forms[k]);
 		device_grow(0, 3);
 		ktape_recorder_stats(r, &stats);
@@ -247,7 +247,7 @@ static void test_past(void)
 	unsigned int i, had;
 
 	closes = false;
-	begin(&forms[0]);
+	begin_pieces(&forms[0]);
 	device_grow(BLOCKS + 3, 20);
 	for (i = 0; i < RINGS; i++) {
 		lose(i, 9);
@@ -258,7 +258,7 @@ static void test_past(void)
 	r = open_log(&forms[0]);
 	ktape_recorder_stats(r, &stats);
 	check_equal(stats.emitted + stats.lost + stats.filtered, 0);
-	drain(r);
+	drain_recorder(r);
 	ktape_recorder_stats(r, &stats);
 	check(stats.piece_records && stats.piece_records < had, "%llu records",
 	      (unsigned long long)stats.piece_records);
@@ -279,11 +279,11 @@ static void test_past(void)
 	closes = true;
 }
 
-static void make_piece(const struct form *f)
+static void make_log_piece(const struct form *f)
 {
 	struct ktape_recorder *r;
 
-	begin(f);
+	begin_pieces(f);
 	r = open_log(f);
 	device_grow(BLOCKS - 1, 0);
 	ktape_recorder_finish(r);
@@ -296,7 +296,7 @@ static void test_remark(void)
 	unsigned int k;
 
 	for (k = 0; k < ARRAY_SIZE(forms); k++) {
-		make_piece(&forms[k]);
+		make_log_piece(&forms[k]);
 		check(!ktape_piece_remark(piece[0], &remark) &&
 			      !strcmp(remark, "a log for tests"),
 		      "%s", forms[k].name);
@@ -304,7 +304,7 @@ static void test_remark(void)
 		check(!ktape_piece_remove(piece[0]) && access(piece[0], F_OK),
 		      "%s: the piece was not removed", forms[k].name);
 	}
-	make_piece(&forms[2]);
+	make_log_piece(&forms[2]);
 	snprintf(path, sizeof(path), "%s/zoo", piece[0]);
 	trace_write(folder, "0/zoo", "x", 1);
 	check(ktape_piece_remove(piece[0]) == -EEXIST,
@@ -318,14 +318,14 @@ static void test_remark(void)
 }
 
 /* All data that a killed recorder has written can be read. */
-static void test_cut(void)
+static void test_pieces_cut(void)
 {
 	unsigned int k, before = 0, cut;
 	struct holds h;
 	struct stat st;
 
 	for (k = 3; k < ARRAY_SIZE(forms); k++) {
-		make_piece(&forms[k]);
+		make_log_piece(&forms[k]);
 		if (stat(piece[0], &st))
 			abort();
 		read_piece(piece[0], &h);
@@ -355,7 +355,7 @@ static void test_flip(void)
 	struct holds h;
 	struct stat st;
 
-	make_piece(&forms[4]);
+	make_log_piece(&forms[4]);
 	if (stat(piece[0], &st))
 		abort();
 	read_piece(piece[0], &h);
@@ -404,12 +404,12 @@ static void put_frame(const char *path, int level, int window)
 	free(to);
 }
 
-static void test_foreign(void)
+static void test_pieces_foreign(void)
 {
 	char path[640];
 	struct holds h;
 
-	begin(&forms[0]);
+	begin_pieces(&forms[0]);
 	snprintf(path, sizeof(path), "%s/wide.zst", folder);
 	put_frame(path, 1, 28);
 	read_piece(path, &h);
@@ -428,13 +428,13 @@ static void test_foreign(void)
 
 static const struct tap_test tests[] = {
 	{ "each event and each loss is in one piece", test_pieces },
-	{ "a flush leaves nothing out", test_flush },
-	{ "a piece that cannot be created", test_refused },
+	{ "a flush leaves nothing out", test_pieces_flush },
+	{ "a piece that cannot be created", test_piece_refused },
 	{ "the log of a session that has recorded before", test_past },
 	{ "pieces are recognised and removed, other files are not", test_remark },
-	{ "truncated pieces", test_cut },
+	{ "truncated pieces", test_pieces_cut },
 	{ "a bad bit costs one packet", test_flip },
-	{ "files compressed by other tools", test_foreign },
+	{ "files compressed by other tools", test_pieces_foreign },
 };
 
 int main(int argc, char **argv)

@@ -23,7 +23,7 @@ struct reported {
 	struct ktape_notice notices[ROOM];
 };
 
-static void keep(void *arg, const struct ktape_notice *n)
+static void keep_loss_notice(void *arg, const struct ktape_notice *n)
 {
 	struct reported *t = arg;
 
@@ -31,7 +31,7 @@ static void keep(void *arg, const struct ktape_notice *n)
 		t->notices[t->nr++] = *n;
 }
 
-static void put_count(unsigned char *head, size_t at, uint64_t value)
+static void put_head_count(unsigned char *head, size_t at, uint64_t value)
 {
 	memcpy(head + at, &value, sizeof(value));
 }
@@ -48,12 +48,14 @@ static void write_steps(const char *dir, const struct step *steps, unsigned int 
 		};
 
 		trace_packet(data, &p);
-		put_count(data, offsetof(struct ktape_block, emitted),
-			  steps[i].emitted);
-		put_count(data, offsetof(struct ktape_block, lost[KTAPE_LOST_FULL]),
-			  steps[i].full);
-		put_count(data, offsetof(struct ktape_block, lost[KTAPE_LOST_SHED]),
-			  steps[i].shed);
+		put_head_count(data, offsetof(struct ktape_block, emitted),
+			       steps[i].emitted);
+		put_head_count(data,
+			       offsetof(struct ktape_block, lost[KTAPE_LOST_FULL]),
+			       steps[i].full);
+		put_head_count(data,
+			       offsetof(struct ktape_block, lost[KTAPE_LOST_SHED]),
+			       steps[i].shed);
 		trace_fill(data, TRACE_PACKET);
 		trace_write(dir, "cpu0", data, sizeof(data));
 	}
@@ -63,7 +65,8 @@ static void check_steps(const struct step *steps, unsigned int nr)
 {
 	char dir[] = "/tmp/ktape-reasons.XXXXXX";
 	struct reported reported = { .nr = 0 };
-	const struct ktape_trace_options how = { .notice = keep, .arg = &reported };
+	const struct ktape_trace_options how = { .notice = keep_loss_notice,
+						 .arg = &reported };
 	const struct ktape_event *e;
 	struct ktape_trace *trace;
 	unsigned int at = 0;

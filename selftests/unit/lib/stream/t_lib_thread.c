@@ -23,7 +23,7 @@ struct packet {
 	} records[4];
 };
 
-static void save(const char *dir, const struct packet *p, uint64_t seq)
+static void save_thread_packet(const char *dir, const struct packet *p, uint64_t seq)
 {
 	unsigned char data[TRACE_PACKET];
 	struct ktape_builder b;
@@ -64,8 +64,8 @@ static void save(const char *dir, const struct packet *p, uint64_t seq)
 }
 
 /* The events of the packets must belong to these threads, in order of time. */
-static void expect(const struct packet *packets, size_t nr, const int32_t *tids,
-		   size_t nr_tids)
+static void expect_threads(const struct packet *packets, size_t nr,
+			   const int32_t *tids, size_t nr_tids)
 {
 	const char *dir = trace_folder();
 	const struct ktape_event *e;
@@ -76,7 +76,7 @@ static void expect(const struct packet *packets, size_t nr, const int32_t *tids,
 
 	trace_metadata(dir);
 	for (size_t i = 0; i < nr; i++)
-		save(dir, &packets[i], ++seq[packets[i].kind]);
+		save_thread_packet(dir, &packets[i], ++seq[packets[i].kind]);
 	if (ktape_trace_open(dir, NULL, &t, NULL))
 		abort();
 	while ((ret = ktape_trace_next(t, &e)) > 0) {
@@ -123,7 +123,7 @@ static void test_control_alone(void)
 	static const int32_t tids[] = { 7,	 UNKNOWN, UNKNOWN, 8,
 					UNKNOWN, UNKNOWN, UNKNOWN };
 
-	expect(packets, ARRAY_SIZE(packets), tids, ARRAY_SIZE(tids));
+	expect_threads(packets, ARRAY_SIZE(packets), tids, ARRAY_SIZE(tids));
 }
 
 /* A thread that the event ring names is that of both rings. */
@@ -173,7 +173,7 @@ static void test_event_ring(void)
 	static const int32_t tids[] = { 7, UNKNOWN, 5,	     5, 6,	6,
 					6, 4,	    UNKNOWN, 2, UNKNOWN };
 
-	expect(packets, ARRAY_SIZE(packets), tids, ARRAY_SIZE(tids));
+	expect_threads(packets, ARRAY_SIZE(packets), tids, ARRAY_SIZE(tids));
 }
 
 /* The call stack of a switch is that of the thread that left, also in a later packet. */
@@ -211,7 +211,7 @@ static void test_stack(void)
 	/* The switches before the first stack and the last one are not in the trace. */
 	static const int32_t tids[] = { UNKNOWN, 5, 5, 6, 6, 6, UNKNOWN };
 
-	expect(packets, ARRAY_SIZE(packets), tids, ARRAY_SIZE(tids));
+	expect_threads(packets, ARRAY_SIZE(packets), tids, ARRAY_SIZE(tids));
 }
 
 int main(int argc, char **argv)

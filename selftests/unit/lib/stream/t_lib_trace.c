@@ -48,7 +48,7 @@ static void flip_both(uint64_t offset, unsigned char bits)
 	trace_flip(pipe_form, pipe_begin + offset, bits);
 }
 
-static void cut_both(uint64_t size)
+static void cut_both_forms(uint64_t size)
 {
 	if (truncate(stream, (off_t)size) ||
 	    truncate(pipe_form, (off_t)(pipe_begin + size)))
@@ -120,7 +120,8 @@ static bool differs(const char *form, const struct trace_result *r,
 	return true;
 }
 
-static void expect(unsigned int events, unsigned int corrupt, unsigned int truncated)
+static void expect_events(unsigned int events, unsigned int corrupt,
+			  unsigned int truncated)
 {
 	const struct want want = { events, corrupt, truncated };
 	struct trace_result r;
@@ -142,12 +143,12 @@ static void expect(unsigned int events, unsigned int corrupt, unsigned int trunc
 	}
 }
 
-static void test_whole(void)
+static void test_trace_whole(void)
 {
 	make_trace(true);
-	expect(ALL, 0, 0);
+	expect_events(ALL, 0, 0);
 	make_trace(false);
-	expect(ALL, 0, 0);
+	expect_events(ALL, 0, 0);
 }
 
 /* A size of 32 MiB in one packet costs that packet. */
@@ -155,7 +156,7 @@ static void test_bad_size(void)
 {
 	make_trace(true);
 	flip_both(3 * TRACE_PACKET + AT_PACKET_BITS + 3, 0x10);
-	expect(ALL - TRACE_RECORDS, 1, 0);
+	expect_events(ALL - TRACE_RECORDS, 1, 0);
 }
 
 /* Without a checksum not even that packet, because the next one can be found. */
@@ -163,11 +164,11 @@ static void test_bad_size_unsealed(void)
 {
 	make_trace(false);
 	flip_both(3 * TRACE_PACKET + AT_PACKET_BITS + 3, 0x10);
-	expect(ALL, 1, 0);
+	expect_events(ALL, 1, 0);
 	make_trace(false);
 	flip_both(3 * TRACE_PACKET + AT_PACKET_BITS + 3, 0x10);
 	flip_both(3 * TRACE_PACKET + AT_CONTENT_BITS + 3, 0x10);
-	expect(ALL - TRACE_RECORDS, 1, 0);
+	expect_events(ALL - TRACE_RECORDS, 1, 0);
 }
 
 /* Flip one bit in each byte of a header: at most that packet is lost. */
@@ -235,34 +236,34 @@ static void test_bad_end(void)
 {
 	make_trace(true);
 	flip_both((PACKETS - 1) * TRACE_PACKET + 1, 1);
-	expect(ALL - TRACE_RECORDS, 1, 0);
+	expect_events(ALL - TRACE_RECORDS, 1, 0);
 	make_trace(true);
 	flip_both((PACKETS - 1) * TRACE_PACKET + KTAPE_BLOCK_HEADER + 9, 1);
-	expect(ALL - TRACE_RECORDS, 1, 0);
+	expect_events(ALL - TRACE_RECORDS, 1, 0);
 	make_trace(true);
 	flip_both((PACKETS - 1) * TRACE_PACKET + AT_PACKET_BITS + 3, 0x10);
-	expect(ALL - TRACE_RECORDS, 1, 0);
+	expect_events(ALL - TRACE_RECORDS, 1, 0);
 }
 
-static void test_cut(void)
+static void test_trace_cut(void)
 {
 	const uint64_t last = (PACKETS - 1) * TRACE_PACKET;
 
 	make_trace(true);
-	cut_both(last + KTAPE_BLOCK_HEADER + 40); /* 16 bytes a record */
-	expect(ALL - 2, 0, 1);
+	cut_both_forms(last + KTAPE_BLOCK_HEADER + 40); /* 16 bytes a record */
+	expect_events(ALL - 2, 0, 1);
 	make_trace(true);
-	cut_both(last + KTAPE_BLOCK_HEADER - 1);
-	expect(ALL - TRACE_RECORDS, 0, 1);
+	cut_both_forms(last + KTAPE_BLOCK_HEADER - 1);
+	expect_events(ALL - TRACE_RECORDS, 0, 1);
 	make_trace(true);
-	cut_both(last + 1);
-	expect(ALL - TRACE_RECORDS, 0, 1);
+	cut_both_forms(last + 1);
+	expect_events(ALL - TRACE_RECORDS, 0, 1);
 	make_trace(true);
-	cut_both(last + TRACE_PACKET - 1); /* in the padding */
-	expect(ALL, 0, 1);
+	cut_both_forms(last + TRACE_PACKET - 1); /* in the padding */
+	expect_events(ALL, 0, 1);
 	make_trace(true);
-	cut_both(last);
-	expect(ALL - TRACE_RECORDS, 0, 0);
+	cut_both_forms(last);
+	expect_events(ALL - TRACE_RECORDS, 0, 0);
 }
 
 /* The stream is named. */
@@ -309,7 +310,7 @@ static void test_metadata_cut(void)
 /* ---- memory --------------------------------------------------------------- */
 
 /* Padding takes no memory, content does. */
-static void test_memory(void)
+static void test_trace_memory(void)
 {
 	const uint64_t size = 32U << 20;
 	unsigned char data[TRACE_PACKET];
@@ -429,8 +430,8 @@ static void name_record(struct ktape_builder *b, uint64_t ts, uint64_t born,
 		abort();
 }
 
-static void learn(struct ktape_registry *registry, uint64_t ts, uint64_t born,
-		  uint64_t died)
+static void learn_thread_life(struct ktape_registry *registry, uint64_t ts,
+			      uint64_t born, uint64_t died)
 {
 	struct ktape_block head = {
 		.kind = KTAPE_RING_REGISTRY,
@@ -460,10 +461,10 @@ static void test_death_first(void)
 	for (order = 0; order < 2; order++) {
 		check(!ktape_registry_new(s, &registry), "no memory");
 		if (order)
-			learn(registry, 50 * s, 10 * s, 20 * s);
-		learn(registry, 11 * s, 10 * s, 0);
+			learn_thread_life(registry, 50 * s, 10 * s, 20 * s);
+		learn_thread_life(registry, 11 * s, 10 * s, 0);
 		if (!order)
-			learn(registry, 50 * s, 10 * s, 20 * s);
+			learn_thread_life(registry, 50 * s, 10 * s, 20 * s);
 		alive = ktape_registry_thread(registry, 77, 15 * s);
 		dead = !ktape_registry_thread(registry, 77, 45 * s);
 		ktape_registry_free(registry);
@@ -510,16 +511,16 @@ static void test_registry_damaged(void)
 }
 
 static const struct tap_test tests[] = {
-	{ "an intact trace", test_whole },
+	{ "an intact trace", test_trace_whole },
 	{ "a bad size costs one packet", test_bad_size },
 	{ "a bad size without a checksum", test_bad_size_unsealed },
 	{ "a bad bit in any byte of a header", test_bad_heads },
 	{ "a bad bit anywhere", test_random_bits },
 	{ "damage near the end is reported", test_bad_end },
-	{ "a truncated file", test_cut },
+	{ "a truncated file", test_trace_cut },
 	{ "notices name the stream", test_named },
 	{ "metadata without an end", test_metadata_cut },
-	{ "memory for content only, and bounded", test_memory },
+	{ "memory for content only, and bounded", test_trace_memory },
 	{ "a held loss is told if reading fails", test_held_loss },
 	{ "names: an end that is read first", test_death_first },
 	{ "names: a damaged registry", test_registry_damaged },

@@ -31,8 +31,8 @@ static int make_file(size_t missing)
 }
 
 /* Unpack all with @room for each read.  Return: bytes or an errno; @trouble: what was wrong. */
-static ssize_t unpack(int fd, bool seekable, size_t room,
-		      struct kt_zin_trouble *trouble)
+static ssize_t unpack_zin(int fd, bool seekable, size_t room,
+			  struct kt_zin_trouble *trouble)
 {
 	struct kt_zin *z = kt_zin_new(fd, seekable, NULL, 0);
 	size_t len = 0;
@@ -60,7 +60,7 @@ static void whole_frames(void)
 	struct kt_zin_trouble t;
 
 	for (unsigned int i = 0; i < 2 * ARRAY_SIZE(rooms); i++) {
-		check_equal(unpack(make_file(0), i % 2, rooms[i / 2], &t),
+		check_equal(unpack_zin(make_file(0), i % 2, rooms[i / 2], &t),
 			    FRAMES * BYTES);
 		check(!t.text, "room %zu: %s", rooms[i / 2], t.text);
 	}
@@ -71,7 +71,8 @@ static void cut_frame(void)
 	struct kt_zin_trouble t;
 
 	for (size_t missing = 1; missing < 8; missing++) {
-		check(unpack(make_file(missing), true, BYTES, &t) >= 0, "an error");
+		check(unpack_zin(make_file(missing), true, BYTES, &t) >= 0,
+		      "an error");
 		check(t.text && t.cut,
 		      "%zu bytes are missing, and nobody says so", missing);
 	}

@@ -57,7 +57,7 @@ struct run {
 
 static struct seen plain, other;
 
-static bool is_same(const char *a, size_t a_len, const char *b, size_t b_len)
+static bool is_same_text(const char *a, size_t a_len, const char *b, size_t b_len)
 {
 	return a_len == b_len && (!a_len || !memcmp(a, b, a_len));
 }
@@ -84,7 +84,7 @@ static void add_line(struct seen *s, const struct ktape_info *info,
 }
 
 /* The place of a loss among the lines does not matter to anybody, that of damage does. */
-static void take_notice(void *arg, const struct ktape_notice *n)
+static void take_slice_notice(void *arg, const struct ktape_notice *n)
 {
 	const struct run *run = arg;
 	struct seen *s = run->seen;
@@ -102,7 +102,7 @@ static void take_notice(void *arg, const struct ktape_notice *n)
 	append(&s->notices, &s->notices_len, &s->notices_room, text, (size_t)len);
 }
 
-static int prepare(void *arg, struct kt_slice *slice)
+static int prepare_seen(void *arg, struct kt_slice *slice)
 {
 	(void)arg;
 	if (!slice->own)
@@ -110,7 +110,7 @@ static int prepare(void *arg, struct kt_slice *slice)
 	return slice->own ? 0 : -ENOMEM;
 }
 
-static int work(void *arg, struct kt_slice *slice)
+static int read_slice_lines(void *arg, struct kt_slice *slice)
 {
 	struct seen *mine = slice->own;
 	const struct ktape_event *e;
@@ -142,7 +142,7 @@ static int slices_slice(void *arg, struct kt_slice *slice)
 	return 0;
 }
 
-static uint64_t most(void *arg)
+static uint64_t most_events_left(void *arg)
 {
 	const struct run *run = arg;
 
@@ -160,18 +160,18 @@ static void release(void *arg, struct kt_slice *slice)
 	slice->own = NULL;
 }
 
-static void read_trace(const char *path, const struct way *way, struct seen *seen)
+static void read_in_way(const char *path, const struct way *way, struct seen *seen)
 {
 	struct run run = { .way = way, .seen = seen };
-	const struct ktape_trace_options options = { .notice = take_notice,
+	const struct ktape_trace_options options = { .notice = take_slice_notice,
 						     .arg = &run };
 	const struct kt_slices_how how = {
 		.jobs = way->jobs,
 		.arg = &run,
-		.prepare = prepare,
-		.work = work,
+		.prepare = prepare_seen,
+		.work = read_slice_lines,
 		.take = slices_slice,
-		.most = most,
+		.most = most_events_left,
 		.release = release,
 	};
 	struct kt_slices *slices;
@@ -210,19 +210,19 @@ static size_t differs_at(const struct seen *a, const struct seen *b)
 }
 
 /* Read a trace as one thread does, and in a way; both must be the same. */
-static void compare(const char *path, const struct way *way)
+static void compare_with_one_thread(const char *path, const struct way *way)
 {
 	const struct way one = { .jobs = 1, .most = way->most };
 
-	read_trace(path, &one, &plain);
-	read_trace(path, way, &other);
+	read_in_way(path, &one, &plain);
+	read_in_way(path, way, &other);
 	check_equal(other.nr, plain.nr);
 	check_equal(other.ended > 0, plain.ended > 0);
-	check(is_same(plain.lines, plain.len, other.lines, other.len),
+	check(is_same_text(plain.lines, plain.len, other.lines, other.len),
 	      "%u threads, %zu bytes: line %zu is another one", way->jobs,
 	      way->bytes, differs_at(&plain, &other));
-	check(is_same(plain.notices, plain.notices_len, other.notices,
-		      other.notices_len),
+	check(is_same_text(plain.notices, plain.notices_len, other.notices,
+			   other.notices_len),
 	      "%u threads, %zu bytes: notices are\n%.*s\ninstead of\n%.*s",
 	      way->jobs, way->bytes, (int)other.notices_len, other.notices,
 	      (int)plain.notices_len, plain.notices);
@@ -239,7 +239,7 @@ static uint64_t compare_ways(const char *path)
 	uint64_t passed = 0, nr = 0;
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(ways); i++) {
-		compare(path, &ways[i]);
+		compare_with_one_thread(path, &ways[i]);
 		passed += other.passed;
 		nr += other.nr;
 	}
@@ -275,19 +275,19 @@ static void test_plain(void)
 	check_what(0, 95);
 }
 
-static void test_names(void)
+static void test_slices_names(void)
 {
 	check_what(RANDOM_NAMES, 95);
 	check_what(RANDOM_NAMES | RANDOM_SAME | RANDOM_CONTEXT, 50);
 }
 
-static void test_losses(void)
+static void test_slices_losses(void)
 {
 	check_what(RANDOM_LOSSES, 95);
 	check_what(RANDOM_LOSSES | RANDOM_EMPTY | RANDOM_SAME, 50);
 }
 
-static void test_back(void)
+static void test_slices_clock_back(void)
 {
 	check_what(RANDOM_BACK | RANDOM_NAMES | RANDOM_SAME, 40);
 	check_what(RANDOM_BACK | RANDOM_LOSSES | RANDOM_CONTEXT, 50);
@@ -300,7 +300,7 @@ static void test_bad(void)
 }
 
 /* Bytes of the files are other ones, or missing. */
-static void test_damage(void)
+static void test_slices_damage(void)
 {
 	const unsigned int what = RANDOM_NAMES | RANDOM_LOSSES | RANDOM_CONTEXT;
 	struct random_trace *r = random_new(7, what);
@@ -333,7 +333,7 @@ static void test_most(void)
 	for (uint64_t nr = 1; nr < 5000; nr = nr * 2 + 3) {
 		const struct way way = { .jobs = 3, .bytes = 500, .most = nr };
 
-		compare(dir, &way);
+		compare_with_one_thread(dir, &way);
 		check_equal(other.nr, nr);
 	}
 	random_free(r);
@@ -341,7 +341,7 @@ static void test_most(void)
 }
 
 /* Without memory, one thread reads the slices that were cut, and what follows. */
-static void test_memory(void)
+static void test_slices_memory(void)
 {
 	struct random_trace *r = random_new(5, RANDOM_NAMES | RANDOM_LOSSES);
 	const char *dir = trace_folder();
@@ -352,7 +352,7 @@ static void test_memory(void)
 			.jobs = 3, .bytes = 300, .most = UINT64_MAX, .refuse = refuse
 		};
 
-		compare(dir, &way);
+		compare_with_one_thread(dir, &way);
 		check(other.passed > 0, "no event in slices");
 	}
 	random_free(r);
@@ -366,7 +366,7 @@ static int prepare_some(void *arg, struct kt_slice *slice)
 	if (!slice->own && prepared == allowed)
 		return -ENOMEM;
 	prepared += !slice->own;
-	return prepare(arg, slice);
+	return prepare_seen(arg, slice);
 }
 
 static void release_some(void *arg, struct kt_slice *slice)
@@ -385,9 +385,9 @@ static void test_fewer(void)
 	const struct kt_slices_how how = {
 		.jobs = 16,
 		.prepare = prepare_some,
-		.work = work,
+		.work = read_slice_lines,
 		.take = slices_slice,
-		.most = most,
+		.most = most_events_left,
 		.release = release_some,
 	};
 	struct random_trace *r = random_new(9, 0);
@@ -413,13 +413,13 @@ static void test_fewer(void)
 
 static const struct tap_test tests[] = {
 	{ "plain events", test_plain },
-	{ "names that change, threads that end", test_names },
-	{ "losses, and empty packets", test_losses },
-	{ "clocks that step back", test_back },
+	{ "names that change, threads that end", test_slices_names },
+	{ "losses, and empty packets", test_slices_losses },
+	{ "clocks that step back", test_slices_clock_back },
 	{ "bad records", test_bad },
-	{ "damaged files", test_damage },
+	{ "damaged files", test_slices_damage },
 	{ "some of the events", test_most },
-	{ "too little memory", test_memory },
+	{ "too little memory", test_slices_memory },
 	{ "fewer threads where there is less memory", test_fewer },
 };
 

@@ -28,7 +28,7 @@ static struct {
 } sum;
 
 /* Change losses, filters and profiles, with a rare event now and then. */
-static struct sim *happen(uint64_t seed)
+static struct sim *make_absent_session(uint64_t seed)
 {
 	struct sim *s = sim_new(seed);
 
@@ -155,7 +155,7 @@ static void absent_check(const struct sim *s, const struct ktape_absence *q,
 	sum.missed_found += verdict != KTAPE_ABSENT_FOUND && recorded && !damaged;
 }
 
-static void ask(struct sim *s, const char *dir, bool damaged)
+static void ask_random_absence(struct sim *s, const char *dir, bool damaged)
 {
 	unsigned int what = sim_random(s, ARRAY_SIZE(asked));
 	uint64_t begin = 1000000, span = s->now - begin;
@@ -194,12 +194,12 @@ static void test_questions(void)
 	const char *dir = trace_folder();
 
 	for (uint64_t seed = 1; seed <= SCENES; seed++) {
-		struct sim *s = happen(seed);
+		struct sim *s = make_absent_session(seed);
 
 		damage(s, seed);
 		sim_save(s, dir, 0);
 		for (unsigned int i = 0; i < QUESTIONS; i++)
-			ask(s, dir, seed % 3 == 0);
+			ask_random_absence(s, dir, seed % 3 == 0);
 		sim_free(s);
 	}
 	trace_remove(dir);
@@ -279,20 +279,20 @@ static void signal_now(struct sim *s)
 }
 
 /* End the packets of CPU 0 here, so that they can be removed. */
-static void cut(struct sim *s)
+static void cut_cpu0_packets(struct sim *s)
 {
 	sim_close(s, &s->ring[0], sim_sum(s->ring[0].emitted), false);
 	sim_close(s, &s->ring[1], sim_sum(s->ring[1].emitted), false);
 }
 
-static void end(struct sim *s)
+static void end_absent_session(struct sim *s)
 {
 	sim_work(s, 200);
 	sim_stop(s);
 	sim_finish(s);
 }
 
-static struct sim *begin(void)
+static struct sim *begin_absent_session(void)
 {
 	struct sim *s = sim_new(3);
 
@@ -304,14 +304,14 @@ static struct sim *begin(void)
 /* A signal that was lost within the interval, with no signal left in it. */
 static void test_lost(void)
 {
-	struct sim *s = begin();
+	struct sim *s = begin_absent_session();
 	uint64_t from = s->now;
 
 	sim_work(s, 100);
 	s->losing[0] = 1U << KTAPE_CLASS_SIGNAL;
 	signal_now(s);
 	s->losing[0] = 0;
-	end(s);
+	end_absent_session(s);
 	check_equal(verdict(s, from, s->now - 5000), KTAPE_ABSENT_LOST);
 	check_equal(verdict(s, from - 500, from), KTAPE_ABSENT_PROVED);
 	sim_free(s);
@@ -321,12 +321,12 @@ static void test_lost(void)
  * The last packet, which had the signal, is missing: only the ledger shows
  * that.
  */
-static void test_removed(void)
+static void test_absent_removed(void)
 {
-	struct sim *s = begin();
+	struct sim *s = begin_absent_session();
 	uint64_t from;
 
-	cut(s);
+	cut_cpu0_packets(s);
 	from = s->now;
 	sim_work(s, 20);
 	signal_now(s);
@@ -343,15 +343,15 @@ static void test_removed(void)
  * A reader started late: nothing is known before its first packet, and without
  * a beginning the ledger does not show that the last packet is missing.
  */
-static void test_late(void)
+static void test_absent_late_reader(void)
 {
-	struct sim *s = begin();
+	struct sim *s = begin_absent_session();
 	uint64_t at, from = s->now;
 
 	signal_now(s);
-	cut(s);
+	cut_cpu0_packets(s);
 	sim_work(s, 200);
-	cut(s);
+	cut_cpu0_packets(s);
 	sim_work(s, 20);
 	at = s->now;
 	signal_now(s);
@@ -375,13 +375,13 @@ static void test_late(void)
 static void test_late_loss(void)
 {
 	for (unsigned int later = 0; later < 2; later++) {
-		struct sim *s = begin();
+		struct sim *s = begin_absent_session();
 		uint64_t at;
 
-		cut(s);
+		cut_cpu0_packets(s);
 		sim_work(s, 200);
 		if (later)
-			cut(s);
+			cut_cpu0_packets(s);
 		sim_work(s, 30);
 		at = s->now;
 		s->losing[0] = 1U << KTAPE_CLASS_SIGNAL;
@@ -398,18 +398,18 @@ static void test_late_loss(void)
 /* The ledger of an earlier stop does not cover events after a later start. */
 static void test_restart(void)
 {
-	struct sim *s = begin();
+	struct sim *s = begin_absent_session();
 	uint64_t at, off;
 
 	sim_stop(s);
 	sim_start(s);
 	sim_work(s, 200);
-	cut(s);
+	cut_cpu0_packets(s);
 	sim_work(s, 20);
 	at = s->now;
 	signal_now(s);
 	sim_work(s, 5);
-	cut(s);
+	cut_cpu0_packets(s);
 	off = s->now;
 	sim_change(s, KTAPE_EV_SIGNAL_DELIVER, false);
 	sim_finish(s);
@@ -448,15 +448,15 @@ static uint64_t hold_back(struct sim *s)
 static void test_lost_filter(void)
 {
 	for (unsigned int how = 0; how < 8; how++) {
-		struct sim *s = begin();
+		struct sim *s = begin_absent_session();
 		uint64_t at;
 
 		if (how & 1)
-			cut(s);
+			cut_cpu0_packets(s);
 		sim_sync(s, 0, true);
 		at = hold_back(s);
 		if (how & 4)
-			cut(s);
+			cut_cpu0_packets(s);
 		sim_work(s, 3);
 		sim_change(s, KTAPE_EV_SIGNAL_DELIVER, false);
 		sim_change(s, KTAPE_EV_SIGNAL_DELIVER, true);
@@ -473,20 +473,20 @@ static void test_lost_filter(void)
 /* A filter's marker was overwritten, and a later marker is a profile's. */
 static void test_unseen_filter(void)
 {
-	struct sim *s = begin();
+	struct sim *s = begin_absent_session();
 	uint64_t from;
 
-	cut(s);
+	cut_cpu0_packets(s);
 	sim_filter(s, KTAPE_FILTER_SIGNAL, true);
-	cut(s);
+	cut_cpu0_packets(s);
 	sim_sync(s, 0, true);
-	cut(s);
+	cut_cpu0_packets(s);
 	sim_change(s, KTAPE_EV_SIGNAL_DELIVER, false);
 	sim_change(s, KTAPE_EV_SIGNAL_DELIVER, true);
 	from = s->now;
 	for (unsigned int i = 0; i < 20; i++)
 		signal_now(s);
-	end(s);
+	end_absent_session(s);
 	/* As when a reader reports that it was too late for the second packet. */
 	sim_remove(s, 1, 1);
 	for (unsigned int i = 1; i < s->ring[1].nr; i++) {
@@ -512,9 +512,9 @@ static void test_unseen_filter(void)
  * A full snapshot: after its end the event rings have no more events, although
  * the off-markers are later.
  */
-static void test_frozen(void)
+static void test_absent_frozen(void)
 {
-	struct sim *s = begin();
+	struct sim *s = begin_absent_session();
 	uint64_t at = s->now;
 
 	s->mode = KTAPE_MODE_SNAPSHOT;
@@ -531,7 +531,7 @@ static void test_frozen(void)
 static void test_missing_cpu(void)
 {
 	for (unsigned int listed = 0; listed < 2; listed++) {
-		struct sim *s = begin();
+		struct sim *s = begin_absent_session();
 		struct ktape_absence q = {
 			.opcode = KTAPE_EV_SIGNAL_DELIVER,
 			.from = s->now,
@@ -540,7 +540,7 @@ static void test_missing_cpu(void)
 		s->listed = listed;
 		sim_event(s, 1, KTAPE_EV_SIGNAL_DELIVER, 9, 3, 0, 0);
 		q.to = s->now;
-		end(s);
+		end_absent_session(s);
 		check_equal(result_on(s, &q), KTAPE_ABSENT_FOUND);
 		for (unsigned int ring = 2; ring < SIM_RINGS; ring++)
 			while (s->ring[ring].nr)
@@ -558,7 +558,7 @@ static void test_missing_cpu(void)
 }
 
 /* The native form of a trace, without its signals. */
-static void convert(const char *from, const char *to)
+static void convert_without_signals(const char *from, const char *to)
 {
 	struct ktape_sink_options how = { .format = "native", .path = to };
 	const struct ktape_event *e;
@@ -585,7 +585,7 @@ static void convert(const char *from, const char *to)
 /* A converted trace has markers, but possibly not the events they refer to. */
 static void test_converted(void)
 {
-	struct sim *s = begin();
+	struct sim *s = begin_absent_session();
 	char from[300], to[300], again[300];
 	struct ktape_absence q = {
 		.opcode = KTAPE_EV_SIGNAL_DELIVER,
@@ -596,13 +596,13 @@ static void test_converted(void)
 	q.to = s->now;
 	/* Some packets of the converted trace. */
 	sim_work(s, 20000);
-	end(s);
+	end_absent_session(s);
 	snprintf(from, sizeof(from), "%s", trace_folder());
 	snprintf(to, sizeof(to), "%s", trace_folder());
 	snprintf(again, sizeof(again), "%s", trace_folder());
 	sim_save(s, from, 0);
-	convert(from, to);
-	convert(to, again);
+	convert_without_signals(from, to);
+	convert_without_signals(to, again);
 	check_equal(result_of(from, &q), KTAPE_ABSENT_FOUND);
 	check_equal(wrong, 0);
 	check_equal(result_of(to, &q), KTAPE_ABSENT_LOST);
@@ -617,7 +617,7 @@ static void test_converted(void)
 /* A number that does not fit in its field may be any number. */
 static void test_large(void)
 {
-	struct sim *s = begin();
+	struct sim *s = begin_absent_session();
 	struct ktape_absence q = {
 		.opcode = KTAPE_EV_SYS_ENTER,
 		.field = "nr",
@@ -629,7 +629,7 @@ static void test_large(void)
 	sim_event(s, 0, KTAPE_EV_SYS_ENTER, 0xffff | 1U << 18, 1, 1000077, 0);
 	sim_event(s, 0, KTAPE_EV_SYS_EXIT, 0xffff | 1U << 18, 2, 0, 0);
 	q.to = s->now;
-	end(s);
+	end_absent_session(s);
 	check_equal(result_on(s, &q), KTAPE_ABSENT_LOST);
 	q.from = q.to;
 	q.to++;
@@ -638,7 +638,7 @@ static void test_large(void)
 }
 
 /* A CPU of which the trace has only the record that it has no rings. */
-static void test_without(void)
+static void test_absent_without_rings(void)
 {
 	const uint32_t cpu = SIM_CPUS + 1;
 	const struct ktape_record rec = {
@@ -646,7 +646,7 @@ static void test_without(void)
 		.args = &cpu,
 		.nargs = 1,
 	};
-	struct sim *s = begin();
+	struct sim *s = begin_absent_session();
 	uint64_t at = s->now;
 	const struct ktape_absence q = {
 		.opcode = KTAPE_EV_SIGNAL_DELIVER,
@@ -659,7 +659,7 @@ static void test_without(void)
 	for (unsigned int i = 0; i < SIM_CPUS; i++)
 		sim_control(s, i, &rec);
 	sim_work(s, 100);
-	end(s);
+	end_absent_session(s);
 	check_equal(result_any(s, at - 500, at), KTAPE_ABSENT_PROVED);
 	check_equal(result_any(s, at - 500, at + 500), KTAPE_ABSENT_NOT_ENABLED);
 	check_equal(result_any(s, at + 500, at + 1000), KTAPE_ABSENT_NOT_ENABLED);
@@ -670,10 +670,10 @@ static void test_without(void)
 }
 
 /* Questions that a trace cannot answer are refused. */
-static void test_refused(void)
+static void test_absent_refused(void)
 {
 	const char *dir = trace_folder();
-	struct sim *s = happen(1);
+	struct sim *s = make_absent_session(1);
 	struct ktape_absence q = {
 		.opcode = KTAPE_EV_SIGNAL_DELIVER,
 		.from = 1,
@@ -764,18 +764,18 @@ int main(int argc, char **argv)
 	static const struct tap_test tests[] = {
 		{ "thousands of questions", test_questions },
 		{ "lost events", test_lost },
-		{ "events in a removed packet", test_removed },
-		{ "a late reader", test_late },
+		{ "events in a removed packet", test_absent_removed },
+		{ "a late reader", test_absent_late_reader },
 		{ "a late reader of losses", test_late_loss },
 		{ "a start after a stop", test_restart },
 		{ "a filter whose marker was lost", test_lost_filter },
 		{ "a filter whose marker is missing", test_unseen_filter },
-		{ "the end of a full snapshot", test_frozen },
+		{ "the end of a full snapshot", test_absent_frozen },
 		{ "a missing CPU", test_missing_cpu },
 		{ "a converted trace", test_converted },
 		{ "a number that is too large", test_large },
-		{ "a CPU without rings", test_without },
-		{ "refused questions", test_refused },
+		{ "a CPU without rings", test_absent_without_rings },
+		{ "refused questions", test_absent_refused },
 		{ "ticks of a time", test_ticks },
 		{ "ticks of slow clocks", test_clocks },
 	};

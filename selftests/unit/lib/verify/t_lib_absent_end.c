@@ -11,8 +11,9 @@
 #define ENDS \
 	"the trace of a CPU ends before the range does: stop the session first, then save it"
 
-static unsigned int check_event(struct sim *s, unsigned int opcode, uint64_t from,
-				uint64_t to, int cpu, const char **why)
+static unsigned int check_absence_at_end(struct sim *s, unsigned int opcode,
+					 uint64_t from, uint64_t to, int cpu,
+					 const char **why)
 {
 	const struct ktape_absence q = {
 		.opcode = opcode,
@@ -37,7 +38,7 @@ static unsigned int check_event(struct sim *s, unsigned int opcode, uint64_t fro
 static unsigned int check_on(struct sim *s, uint64_t from, uint64_t to, int cpu,
 			     const char **why)
 {
-	return check_event(s, KTAPE_EV_SIGNAL_DELIVER, from, to, cpu, why);
+	return check_absence_at_end(s, KTAPE_EV_SIGNAL_DELIVER, from, to, cpu, why);
 }
 
 static unsigned int absent_end_check(struct sim *s, uint64_t from, uint64_t to,
@@ -46,7 +47,7 @@ static unsigned int absent_end_check(struct sim *s, uint64_t from, uint64_t to,
 	return check_on(s, from, to, -1, why);
 }
 
-static struct sim *begin(void)
+static struct sim *begin_session_to_end(void)
 {
 	struct sim *s = sim_new(5);
 
@@ -57,7 +58,7 @@ static struct sim *begin(void)
 
 static void test_running(void)
 {
-	struct sim *s = begin();
+	struct sim *s = begin_session_to_end();
 	uint64_t middle = s->now - 500, end = s->now + 10;
 	const char *why;
 
@@ -69,9 +70,9 @@ static void test_running(void)
 }
 
 /* After the stop it was not enabled, which has nothing to do with the end. */
-static void test_stopped(void)
+static void test_absent_stopped(void)
 {
-	struct sim *s = begin();
+	struct sim *s = begin_session_to_end();
 	uint64_t from = s->now, stopped;
 	const char *why;
 
@@ -90,7 +91,7 @@ static void test_stopped(void)
 /* Nor has a break before the end, in a session that runs again. */
 static void test_break(void)
 {
-	struct sim *s = begin();
+	struct sim *s = begin_session_to_end();
 	uint64_t from = s->now;
 	const char *why;
 
@@ -106,9 +107,9 @@ static void test_break(void)
 }
 
 /* Something was there all the same. */
-static void test_unstable(void)
+static void test_absent_unstable_clock(void)
 {
-	struct sim *s = begin();
+	struct sim *s = begin_session_to_end();
 	uint64_t from = s->now, found;
 	const char *why;
 
@@ -135,7 +136,7 @@ static void test_cpu_with(void)
 		.args = &cpu,
 		.nargs = 1,
 	};
-	struct sim *s = begin();
+	struct sim *s = begin_session_to_end();
 	uint64_t at = s->now;
 	const char *why;
 
@@ -161,8 +162,9 @@ static void test_cpu_with(void)
 #define READING 10U /* ticks that reading the counts takes */
 
 /* Record on every CPU what was missed of the probe of an event between two times. */
-static void look(struct sim *s, unsigned int opcode, unsigned int reason,
-		 uint64_t first, uint64_t last, uint32_t count)
+static void record_missed_hits(struct sim *s, unsigned int opcode,
+			       unsigned int reason, uint64_t first,
+			       uint64_t last, uint32_t count)
 {
 	const uint32_t args[] = {
 		(uint32_t)first, (uint32_t)(first >> 32),
@@ -184,7 +186,7 @@ static void look(struct sim *s, unsigned int opcode, unsigned int reason,
 #define PROBE (KTAPE_OP_PROBE + 3)
 #define OTHER (KTAPE_OP_PROBE + 4)
 
-static void test_missed(void)
+static void test_absent_missed_hits(void)
 {
 	static const struct ktape_verify_missed expected[] = {
 		{ PROBE, KTAPE_MISSED_BUSY, 2, 0, 0 },
@@ -208,34 +210,37 @@ static void test_missed(void)
 		now = s->now;
 		/* Nothing, 44 and 2, nothing, 5, and the end. */
 		if (i == 1 || i == 3)
-			look(s, PROBE, KTAPE_MISSED_RETURNS, at[i], now,
-			     i == 1 ? 44 : 5);
+			record_missed_hits(s, PROBE, KTAPE_MISSED_RETURNS,
+					   at[i], now, i == 1 ? 44 : 5);
 		if (i == 1)
-			look(s, PROBE, KTAPE_MISSED_BUSY, at[i], now, 2);
+			record_missed_hits(s, PROBE, KTAPE_MISSED_BUSY, at[i],
+					   now, 2);
 		if (!i || i == 2)
-			look(s, PROBE, KTAPE_MISSED_BUSY, at[i], now, 0);
+			record_missed_hits(s, PROBE, KTAPE_MISSED_BUSY, at[i],
+					   now, 0);
 		if (i < 4)
-			look(s, OTHER,
-			     i == 3 ? KTAPE_MISSED_DETACHED : KTAPE_MISSED_BUSY,
-			     at[i], now, 0);
+			record_missed_hits(s, OTHER,
+					   i == 3 ? KTAPE_MISSED_DETACHED :
+						    KTAPE_MISSED_BUSY,
+					   at[i], now, 0);
 	}
 	sim_stop(s);
 	sim_finish(s);
-	check_equal(check_event(s, PROBE, at[1] - 50, at[1], -1, NULL),
+	check_equal(check_absence_at_end(s, PROBE, at[1] - 50, at[1], -1, NULL),
 		    KTAPE_ABSENT_PROVED);
-	check_equal(check_event(s, PROBE, at[1] - 50, at[1] + 1, -1, &why),
+	check_equal(check_absence_at_end(s, PROBE, at[1] - 50, at[1] + 1, -1, &why),
 		    KTAPE_ABSENT_LOST);
 	check(strstr(why, "did not reach the tracer"), "\"%s\"", why);
-	check_equal(check_event(s, PROBE, at[1] + 50, at[1] + 60, 1, &why),
+	check_equal(check_absence_at_end(s, PROBE, at[1] + 50, at[1] + 60, 1, &why),
 		    KTAPE_ABSENT_LOST);
 	check(strstr(why, "did not reach the tracer"), "\"%s\"", why);
-	check_equal(check_event(s, PROBE, at[3] - 50, at[3], -1, NULL),
+	check_equal(check_absence_at_end(s, PROBE, at[3] - 50, at[3], -1, NULL),
 		    KTAPE_ABSENT_PROVED);
-	check_equal(check_event(s, PROBE, at[3] + 50, at[3] + 60, -1, NULL),
+	check_equal(check_absence_at_end(s, PROBE, at[3] + 50, at[3] + 60, -1, NULL),
 		    KTAPE_ABSENT_LOST);
-	check_equal(check_event(s, OTHER, at[1] + 50, at[3], -1, NULL),
+	check_equal(check_absence_at_end(s, OTHER, at[1] + 50, at[3], -1, NULL),
 		    KTAPE_ABSENT_PROVED);
-	check_equal(check_event(s, OTHER, at[3] + 50, at[3] + 60, -1, NULL),
+	check_equal(check_absence_at_end(s, OTHER, at[3] + 50, at[3] + 60, -1, NULL),
 		    KTAPE_ABSENT_LOST);
 	/* Other events have nothing to do with it. */
 	check_equal(absent_end_check(s, at[1], at[4], NULL), KTAPE_ABSENT_PROVED);
@@ -275,16 +280,16 @@ static void test_unlooked(void)
 	begin = s->now;
 	sim_work(s, 100);
 	last = s->now;
-	look(s, PROBE, KTAPE_MISSED_BUSY, begin, last, 0);
+	record_missed_hits(s, PROBE, KTAPE_MISSED_BUSY, begin, last, 0);
 	sim_work(s, 100);
 	sim_stop(s);
 	sim_finish(s);
-	check_equal(check_event(s, PROBE, begin, last - 10, -1, NULL),
+	check_equal(check_absence_at_end(s, PROBE, begin, last - 10, -1, NULL),
 		    KTAPE_ABSENT_PROVED);
-	check_equal(check_event(s, PROBE, begin, last - 9, -1, &why),
+	check_equal(check_absence_at_end(s, PROBE, begin, last - 9, -1, &why),
 		    KTAPE_ABSENT_LOST);
 	check(strstr(why, "before it says which hits"), "\"%s\"", why);
-	check_equal(check_event(s, OTHER, begin, last - 10, -1, NULL),
+	check_equal(check_absence_at_end(s, OTHER, begin, last - 10, -1, NULL),
 		    KTAPE_ABSENT_NOT_ENABLED);
 	check_equal(absent_end_check(s, begin, last + 10, NULL),
 		    KTAPE_ABSENT_PROVED);
@@ -302,18 +307,18 @@ static void test_not_looked(void)
 	sim_start(s);
 	sim_work(s, 100);
 	first = s->now;
-	look(s, PROBE, KTAPE_MISSED_BUSY, begin, first, 0);
+	record_missed_hits(s, PROBE, KTAPE_MISSED_BUSY, begin, first, 0);
 	sim_work(s, 100);
 	second = s->now;
 	sim_work(s, 100);
-	look(s, PROBE, KTAPE_MISSED_BUSY, second, s->now, 0);
+	record_missed_hits(s, PROBE, KTAPE_MISSED_BUSY, second, s->now, 0);
 	sim_stop(s);
 	sim_finish(s);
-	check_equal(check_event(s, PROBE, first - 20, first - 10, -1, NULL),
+	check_equal(check_absence_at_end(s, PROBE, first - 20, first - 10, -1, NULL),
 		    KTAPE_ABSENT_PROVED);
-	check_equal(check_event(s, PROBE, first, second - 10, -1, NULL),
+	check_equal(check_absence_at_end(s, PROBE, first, second - 10, -1, NULL),
 		    KTAPE_ABSENT_LOST);
-	check_equal(check_event(s, PROBE, second + 10, second + 20, -1, NULL),
+	check_equal(check_absence_at_end(s, PROBE, second + 10, second + 20, -1, NULL),
 		    KTAPE_ABSENT_PROVED);
 	sim_free(s);
 }
@@ -322,11 +327,12 @@ int main(int argc, char **argv)
 {
 	static const struct tap_test tests[] = {
 		{ "a session that runs", test_running },
-		{ "a session that has stopped", test_stopped },
+		{ "a session that has stopped", test_absent_stopped },
 		{ "a session that was stopped meanwhile", test_break },
 		{ "a CPU that came online and has no packet", test_cpu_with },
-		{ "a clock that the kernel does not trust", test_unstable },
-		{ "missed hits of a probe", test_missed },
+		{ "a clock that the kernel does not trust",
+		  test_absent_unstable_clock },
+		{ "missed hits of a probe", test_absent_missed_hits },
 		{ "the time after the last look at missed hits", test_unlooked },
 		{ "a time between looks at missed hits", test_not_looked },
 	};

@@ -208,7 +208,7 @@ static const struct kind kinds[] = {
 /* ---- whole traces -------------------------------------------------------------------------- */
 
 /* Close all rings of a CPU as a flush does: events, then the ledger, then the control ring. */
-static void flush(struct sim *s)
+static void flush_rings(struct sim *s)
 {
 	for (unsigned int cpu = 0; cpu < SIM_CPUS; cpu++) {
 		sim_cut(s, cpu * 2 + KTAPE_RING_EVENT);
@@ -218,7 +218,7 @@ static void flush(struct sim *s)
 }
 
 /* Remove the first packets of a ring, and put an empty one of an earlier piece there. */
-static void carry(struct sim *s, unsigned int ring, unsigned int nr)
+static void carry_empty_packet(struct sim *s, unsigned int ring, unsigned int nr)
 {
 	struct sim_ring *r = &s->ring[ring];
 	struct ktape_block *h = (void *)r->packets[nr - 1].data;
@@ -243,7 +243,7 @@ static void carry(struct sim *s, unsigned int ring, unsigned int nr)
 }
 
 /* Let a session record in a mode, and leave what a recorder would find. */
-static struct sim *record(enum mode mode)
+static struct sim *record_mode(enum mode mode)
 {
 	static const uint32_t of[] = {
 		[DISCARD] = KTAPE_MODE_DISCARD,
@@ -272,13 +272,13 @@ static struct sim *record(enum mode mode)
 		sim_sync(s, 1, true);
 	}
 	if (mode == PIECE) {
-		flush(s);
+		flush_rings(s);
 		for (unsigned int i = 0; i < SIM_RINGS; i++)
 			before[i] = s->ring[i].nr;
 		sim_work(s, STEPS);
-		flush(s);
+		flush_rings(s);
 		for (unsigned int i = 0; i < SIM_RINGS; i++)
-			carry(s, i, before[i]);
+			carry_empty_packet(s, i, before[i]);
 		return s;
 	}
 	if (mode == SNAPSHOT)
@@ -302,10 +302,10 @@ static struct sim *record(enum mode mode)
 }
 
 /* Make the whole trace of a mode. */
-static void make(struct tamper *t, enum mode mode)
+static void make_mode_trace(struct tamper *t, enum mode mode)
 {
 	const char *dir = trace_folder();
-	struct sim *s = record(mode);
+	struct sim *s = record_mode(mode);
 
 	sim_save(s, dir, 0);
 	sim_free(s);
@@ -358,7 +358,7 @@ static struct verdict tamper_check(const struct tamper *t, bool pipe)
 	return verdict;
 }
 
-static bool is_target(const struct tamper_stream *s, enum target target)
+static bool is_tamper_target(const struct tamper_stream *s, enum target target)
 {
 	switch (target) {
 	case EVENTS:
@@ -391,7 +391,7 @@ static void try_kind(const struct tamper *whole, enum mode mode,
 	if (k->trace)
 		changed = k->trace(&t);
 	for (unsigned int i = 0; k->stream && i < t.nr; i++)
-		if (is_target(&t.streams[i], target))
+		if (is_tamper_target(&t.streams[i], target))
 			changed |= k->stream(&t.streams[i]);
 	if (changed) {
 		tried++;
@@ -433,18 +433,18 @@ static bool try_all(void)
 	return text && !strcmp(text, "all");
 }
 
-static void test_whole(void)
+static void test_tamper_whole(void)
 {
 	for (unsigned int mode = 0; mode < MODES; mode++) {
 		struct tamper whole;
 
-		make(&whole, mode);
+		make_mode_trace(&whole, mode);
 		try_whole(&whole, mode);
 		tamper_free(&whole);
 	}
 }
 
-static void test_kinds(void)
+static void test_tamper_kinds(void)
 {
 	unsigned int seeds = try_all() ? SEEDS : 1;
 
@@ -453,7 +453,7 @@ static void test_kinds(void)
 		for (unsigned int mode = 0; mode < MODES; mode++) {
 			struct tamper whole;
 
-			make(&whole, mode);
+			make_mode_trace(&whole, mode);
 			try_mode(&whole, mode, mode, try_all() ? 1 : MODES);
 			tamper_free(&whole);
 		}
@@ -464,8 +464,8 @@ static void test_kinds(void)
 }
 
 static const struct tap_test tests[] = {
-	{ "whole traces of all modes", test_whole },
-	{ "tampered traces of all modes", test_kinds },
+	{ "whole traces of all modes", test_tamper_whole },
+	{ "tampered traces of all modes", test_tamper_kinds },
 };
 
 int main(int argc, char **argv)

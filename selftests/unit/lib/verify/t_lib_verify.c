@@ -8,7 +8,7 @@
 #define STEPS 3000
 static char path[300];
 
-static struct sim *simple(void)
+static struct sim *make_simple_session(void)
 {
 	struct sim *s = sim_new(1);
 
@@ -22,30 +22,30 @@ static struct sim *simple(void)
 	return s;
 }
 
-static void test_whole(void)
+static void test_verify_whole(void)
 {
-	struct sim *s = simple();
+	struct sim *s = make_simple_session();
 
 	check(s->ring[0].nr > 4 && s->ring[2].nr > 4, "too few packets");
-	save(s, 0);
-	check_whole(s);
-	done(s);
+	save_and_verify(s, 0);
+	check_whole_result(s);
+	end_verified(s);
 }
 
-static void test_pipe(void)
+static void test_verify_pipe(void)
 {
-	struct sim *s = simple();
+	struct sim *s = make_simple_session();
 
 	folder = trace_folder();
 	snprintf(path, sizeof(path), "%s/pipe", folder);
 	sim_save_pipe(s, path);
-	verify(path);
-	check_whole(s);
-	done(s);
+	verify_trace(path);
+	check_whole_result(s);
+	end_verified(s);
 }
 
 /* Losses, filters, other profiles, a STOP and a START in the middle. */
-static void test_eventful(void)
+static void test_verify_eventful(void)
 {
 	for (uint64_t seed = 1; seed <= 30; seed++) {
 		struct sim *s = sim_new(seed);
@@ -82,26 +82,26 @@ static void test_eventful(void)
 		}
 		sim_stop(s);
 		sim_finish(s);
-		save(s, 0);
+		save_and_verify(s, 0);
 		check(!result.ret, "seed %llu: rule %s, cpu %u ring %u: %s",
 		      (unsigned long long)seed,
 		      ktape_rule_name(result.finding[0].rule), result.finding[0].cpu,
 		      result.finding[0].ring, result.finding[0].text);
-		check_whole(s);
-		done(s);
+		check_whole_result(s);
+		end_verified(s);
 	}
 }
 
 static void test_flipped(void)
 {
-	struct sim *s = simple();
+	struct sim *s = make_simple_session();
 
 	folder = trace_folder();
 	sim_save(s, folder, 0);
 	snprintf(path, sizeof(path), "%s/cpu1", folder);
 	/* In the third packet: the first one is empty. */
 	trace_flip(path, KTAPE_BLOCK_HEADER + s->ring[2].packets[0].len + 500, 0x10);
-	verify(folder);
+	verify_trace(folder);
 	check(result.errors[KTAPE_RULE_CHECKSUM] == 1, "no bad checksum");
 	check_equal(result.finding[0].rule, KTAPE_RULE_CHECKSUM);
 	check_equal(result.finding[0].cpu, 1);
@@ -112,46 +112,46 @@ static void test_flipped(void)
 	/* One packet is missing because of it. */
 	check_equal(result.errors[KTAPE_RULE_SEQUENCE], 1);
 	check_equal(result.nr, 2);
-	done(s);
+	end_verified(s);
 }
 
 static void test_unsealed(void)
 {
-	struct sim *s = simple();
+	struct sim *s = make_simple_session();
 
 	trace_unseal(s->ring[0].packets[1].data);
-	save(s, 0);
+	save_and_verify(s, 0);
 	check_only(KTAPE_RULE_CHECKSUM, KTAPE_RING_EVENT, 0);
 	check_equal(result.finding[0].packet, 2);
-	done(s);
+	end_verified(s);
 }
 
-static void test_removed(void)
+static void test_verify_removed_packet(void)
 {
-	struct sim *s = simple();
+	struct sim *s = make_simple_session();
 
 	sim_remove(s, 2, 3);
-	save(s, 0);
+	save_and_verify(s, 0);
 	check_only(KTAPE_RULE_SEQUENCE, KTAPE_RING_EVENT, 1);
 	check_equal(result.finding[0].packet, 5);
 	check(strstr(result.finding[0].text, "from number 4 on"), "%s",
 	      result.finding[0].text);
-	done(s);
+	end_verified(s);
 }
 
 /* The sequence numbers look like a late reader; the counts contradict that. */
 static void test_removed_as_gap(void)
 {
-	struct sim *s = simple();
+	struct sim *s = make_simple_session();
 	struct sim_packet *p;
 
 	sim_remove(s, 2, 3);
 	p = &s->ring[2].packets[3];
 	p->data[AT_FLAGS] |= KTAPE_BLOCK_GAP;
 	ktape_packet_seal(p->data);
-	save(s, 0);
+	save_and_verify(s, 0);
 	check_only(KTAPE_RULE_LEDGER, KTAPE_RING_EVENT, 1);
-	done(s);
+	end_verified(s);
 }
 
 /* Names may be missing in gaps of a session that does not wait for its readers. */
@@ -173,10 +173,10 @@ static void test_names_in_events(void)
 		p = &s->ring[2].packets[3];
 		p->data[AT_FLAGS] |= KTAPE_BLOCK_GAP;
 		ktape_packet_seal(p->data);
-		save(s, 0);
+		save_and_verify(s, 0);
 		check_equal(result.errors[KTAPE_RULE_NAME], waits);
 		check_equal(result.notes[KTAPE_RULE_NAME], !waits);
-		done(s);
+		end_verified(s);
 	}
 }
 
@@ -200,29 +200,29 @@ static void test_names_of_a_pause(void)
 		sim_start(s);
 		sim_stop(s);
 		sim_finish(s);
-		save(s, 0);
+		save_and_verify(s, 0);
 		check_equal(result.errors[KTAPE_RULE_NAME], !pause);
 		check_equal(result.notes[KTAPE_RULE_NAME], pause);
-		done(s);
+		end_verified(s);
 	}
 }
 
 static void test_swapped(void)
 {
-	struct sim *s = simple();
+	struct sim *s = make_simple_session();
 
 	sim_swap(s, 0, 2);
-	save(s, 0);
+	save_and_verify(s, 0);
 	check(result.errors[KTAPE_RULE_SEQUENCE] > 0, "no bad sequence");
 	check(result.errors[KTAPE_RULE_TIME] > 0, "no bad time");
 	check_equal(result.finding[0].rule, KTAPE_RULE_SEQUENCE);
 	check_equal(result.finding[0].packet, 4);
-	done(s);
+	end_verified(s);
 }
 
-static void test_twice(void)
+static void test_verify_repeated_packet(void)
 {
-	struct sim *s = simple();
+	struct sim *s = make_simple_session();
 	struct sim_ring *r = &s->ring[0];
 
 	memmove(&r->packets[3], &r->packets[2],
@@ -230,16 +230,16 @@ static void test_twice(void)
 	r->nr++;
 	r->packets[3].data = malloc(TRACE_PACKET);
 	memcpy(r->packets[3].data, r->packets[2].data, r->packets[2].len);
-	save(s, 0);
+	save_and_verify(s, 0);
 	check(result.errors[KTAPE_RULE_SEQUENCE] > 0, "no bad sequence");
 	check(strstr(result.finding[0].text, "packet 3 comes after packet 3"),
 	      "%s", result.finding[0].text);
-	done(s);
+	end_verified(s);
 }
 
-static void test_truncated(void)
+static void test_verify_truncated_file(void)
 {
-	struct sim *s = simple();
+	struct sim *s = make_simple_session();
 	struct stat st;
 
 	folder = trace_folder();
@@ -247,53 +247,53 @@ static void test_truncated(void)
 	snprintf(path, sizeof(path), "%s/cpu0", folder);
 	if (stat(path, &st) || truncate(path, st.st_size - 24))
 		abort();
-	verify(folder);
+	verify_trace(folder);
 	check(result.errors[KTAPE_RULE_FORM] == 1, "nothing was truncated");
 	check_equal(result.finding[0].ring, KTAPE_RING_EVENT);
 	check_equal(result.finding[0].cpu, 0);
 	check_equal(result.finding[0].offset, (uint64_t)st.st_size - 24);
-	done(s);
+	end_verified(s);
 }
 
 /* Truncated at the end of a packet: only the ledger shows that one is missing. */
 static void test_cut_between(void)
 {
-	struct sim *s = simple();
+	struct sim *s = make_simple_session();
 
 	sim_remove(s, 0, s->ring[0].nr - 1);
-	save(s, 0);
+	save_and_verify(s, 0);
 	check_only(KTAPE_RULE_LEDGER, KTAPE_RING_EVENT, 0);
-	done(s);
+	end_verified(s);
 }
 
 static void test_no_stream(void)
 {
-	struct sim *s = simple();
+	struct sim *s = make_simple_session();
 
 	folder = trace_folder();
 	sim_save(s, folder, 0);
 	snprintf(path, sizeof(path), "%s/cpu1", folder);
 	unlink(path);
-	verify(folder);
+	verify_trace(folder);
 	check_only(KTAPE_RULE_LEDGER, KTAPE_RING_EVENT, 1);
-	done(s);
+	end_verified(s);
 }
 
-static void test_no_end(void)
+static void test_verify_no_end(void)
 {
-	struct sim *s = simple();
+	struct sim *s = make_simple_session();
 
 	while (s->ring[3].nr > 1)
 		sim_remove(s, 3, s->ring[3].nr - 1);
 	sim_take(s, 3, KTAPE_EV_CLOCK_SYNC, 0, 0);
 	sim_take(s, 3, KTAPE_EV_SESSION, 3, KTAPE_PHASE_OFF);
-	save(s, 0);
+	save_and_verify(s, 0);
 	check_only(KTAPE_RULE_MARKER, KTAPE_RING_CONTROL, 1);
-	done(s);
+	end_verified(s);
 }
 
 /* The ledger or the order of markers reveals every removed marker. */
-static void test_no_marker(void)
+static void test_verify_no_marker(void)
 {
 	static const struct {
 		unsigned int opcode;
@@ -310,32 +310,32 @@ static void test_no_marker(void)
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(markers); i++) {
-		struct sim *s = simple();
+		struct sim *s = make_simple_session();
 
 		check(sim_take(s, 1, markers[i].opcode, markers[i].bits,
 			       markers[i].dat20),
 		      "there is no marker %zu", i);
-		save(s, 0);
+		save_and_verify(s, 0);
 		check(result.errors[markers[i].rule] > 0,
 		      "the missing marker %zu is not detected: %d wrong", i,
 		      result.ret);
 		check_equal(result.finding[0].cpu, 0);
-		done(s);
+		end_verified(s);
 	}
 }
 
 /* Remove one record and recompute the packet's checksum. */
 static void test_no_record(void)
 {
-	struct sim *s = simple();
+	struct sim *s = make_simple_session();
 
 	check(sim_take(s, 0, KTAPE_EV_SYS_EXIT, 0, 0), "there is no such record");
-	save(s, 0);
+	save_and_verify(s, 0);
 	check(result.errors[KTAPE_RULE_LEDGER] == 1, "%d wrong", result.ret);
 	check(strstr(result.finding[0].text, "syscall") ||
 		      strstr(result.finding[1].text, "syscall"),
 	      "%s", result.finding[0].text);
-	done(s);
+	end_verified(s);
 }
 
 /* Counts in headers that are wrong by more than contexts can nest. */
@@ -344,15 +344,15 @@ static void test_bound(void)
 	static const int by[] = { 100, -100 };
 
 	for (size_t i = 0; i < ARRAY_SIZE(by); i++) {
-		struct sim *s = simple();
+		struct sim *s = make_simple_session();
 		struct ktape_block *h = (void *)s->ring[0].packets[2].data;
 
 		h->emitted += (uint64_t)by[i];
 		ktape_packet_seal(h);
-		save(s, 0);
+		save_and_verify(s, 0);
 		check_only(KTAPE_RULE_BOUND, KTAPE_RING_EVENT, 0);
 		check_equal(result.finding[0].packet, 3);
-		done(s);
+		end_verified(s);
 	}
 }
 
@@ -378,9 +378,9 @@ static void test_loss(void)
 			s->ring[2].emitted[KTAPE_CLASS_SYSCALL]++;
 		sim_stop(s);
 		sim_finish(s);
-		save(s, 0);
+		save_and_verify(s, 0);
 		check_only(KTAPE_RULE_LOSS, KTAPE_RING_CONTROL, 1);
-		done(s);
+		end_verified(s);
 	}
 }
 
@@ -397,14 +397,14 @@ static void test_lossy(void)
 	sim_work(s, 1000);
 	sim_stop(s);
 	sim_finish(s);
-	save(s, 0);
-	check_whole(s);
+	save_and_verify(s, 0);
+	check_whole_result(s);
 	check_equal(result.lost, sim_sum(s->ring[0].lost));
 	check(result.lost > 100, "too few");
-	done(s);
+	end_verified(s);
 }
 
-static void test_pairs(void)
+static void test_verify_pairs(void)
 {
 	static const struct {
 		unsigned int opcode;
@@ -430,18 +430,43 @@ static void test_pairs(void)
 		sim_work(s, 500);
 		sim_stop(s);
 		sim_finish(s);
-		save(s, 0);
+		save_and_verify(s, 0);
 		/* After a wrong switch the caller is another thread. */
 		if (odd[i].rule == KTAPE_RULE_SWITCH)
 			result.errors[KTAPE_RULE_PAIR] = 0;
 		check_only(odd[i].rule, KTAPE_RING_EVENT, 0);
 		check_equal(result.finding[0].rule, odd[i].rule);
-		done(s);
+		end_verified(s);
+	}
+}
+
+/* A handler ends while another that interrupted it still runs. */
+static void test_nesting(void)
+{
+	static const unsigned int begins[] = { KTAPE_EV_IRQ_HANDLER_ENTRY,
+					       KTAPE_EV_SOFTIRQ_ENTRY };
+
+	for (size_t i = 0; i < ARRAY_SIZE(begins); i++) {
+		struct sim *s = sim_new(7);
+
+		sim_start(s);
+		sim_work(s, 500);
+		sim_event(s, 0, begins[i], 5, 0, 0, 0);
+		sim_event(s, 0, begins[i], 6, 0, 0, 0);
+		sim_event(s, 0, begins[i] + 1, 5, 0, 0, 0);
+		sim_work(s, 500);
+		sim_stop(s);
+		sim_finish(s);
+		save_and_verify(s, 0);
+		check_only(KTAPE_RULE_PAIR, KTAPE_RING_EVENT, 0);
+		check(strstr(result.finding[0].text, " 5 ends while 6 is running"),
+		      "%s", result.finding[0].text);
+		end_verified(s);
 	}
 }
 
 /* A thread enters a call within a call. */
-static void test_calls(void)
+static void test_verify_calls(void)
 {
 	struct sim *s = sim_new(8);
 	uint32_t bit;
@@ -456,46 +481,47 @@ static void test_calls(void)
 	sim_work(s, 500);
 	sim_stop(s);
 	sim_finish(s);
-	save(s, 0);
+	save_and_verify(s, 0);
 	check_only(KTAPE_RULE_PAIR, KTAPE_RING_EVENT, 0);
 	/* A call within a call, and its exit with another number. */
 	check(result.errors[KTAPE_RULE_PAIR] >= 2, "only %llu",
 	      (unsigned long long)result.errors[KTAPE_RULE_PAIR]);
-	done(s);
+	end_verified(s);
 }
 
 static void test_times(void)
 {
-	struct sim *s = simple();
+	struct sim *s = make_simple_session();
 	struct ktape_block *h = (void *)s->ring[2].packets[4].data;
 
 	h->ts_begin -= 5000;
 	ktape_packet_seal(h);
-	save(s, 0);
+	save_and_verify(s, 0);
 	check(result.errors[KTAPE_RULE_TIME] > 0, "%d wrong", result.ret);
 	check_equal(result.finding[0].packet, 5);
 	check_equal(result.finding[0].cpu, 1);
-	done(s);
+	end_verified(s);
 	/* A record whose time goes back is shown at its predecessor's time. */
-	s = simple();
+	s = make_simple_session();
 	h = (void *)s->ring[2].packets[4].data;
 	memset(s->ring[2].packets[4].data + KTAPE_BLOCK_HEADER, 0, 4);
 	ktape_packet_seal(h);
-	save(s, 0);
+	save_and_verify(s, 0);
 	check(result.errors[KTAPE_RULE_TIME] > 0, "%d wrong", result.ret);
-	done(s);
+	end_verified(s);
 	/* The end time of the packet precedes its later records. */
-	s = simple();
+	s = make_simple_session();
 	h = (void *)s->ring[2].packets[4].data;
 	h->ts_end = h->ts_begin;
 	ktape_packet_seal(s->ring[2].packets[4].data);
-	save(s, 0);
+	save_and_verify(s, 0);
 	check(result.errors[KTAPE_RULE_TIME] > 0, "%d wrong", result.ret);
-	done(s);
+	end_verified(s);
 }
 
 /* Set records and packet end from @from on back by @by. */
-static void step_back(unsigned char *data, size_t len, uint64_t from, uint64_t by)
+static void step_packet_back(unsigned char *data, size_t len, uint64_t from,
+			     uint64_t by)
 {
 	struct ktape_block *h = (void *)data;
 	struct ktape_packet p;
@@ -517,7 +543,7 @@ static void step_back(unsigned char *data, size_t len, uint64_t from, uint64_t b
 /* By half a block's age; it and the next block end before the clock catches up. */
 static void test_step_between(void)
 {
-	struct sim *s = simple();
+	struct sim *s = make_simple_session();
 	struct sim_packet *of = &s->ring[2].packets[4];
 	struct ktape_block *h = (void *)of[0].data;
 	const uint64_t age = h->ts_end - h->ts_begin;
@@ -525,29 +551,29 @@ static void test_step_between(void)
 
 	check_equal(h->ts_begin >> 32,
 		    ((struct ktape_block *)of[1].data)->ts_end >> 32);
-	step_back(of[0].data, of[0].len, from, age / 2);
-	step_back(of[1].data, of[1].len, from, age / 2);
-	save(s, 0);
+	step_packet_back(of[0].data, of[0].len, from, age / 2);
+	step_packet_back(of[1].data, of[1].len, from, age / 2);
+	save_and_verify(s, 0);
 	check_equal(result.errors[KTAPE_RULE_TIME], 1);
 	check_equal(result.errors[KTAPE_RULE_FORM], 0);
 	check_equal(result.finding[0].packet, 5);
 	check(strstr(result.finding[0].text, "the trace clock went back"), "%s",
 	      result.finding[0].text);
-	done(s);
+	end_verified(s);
 }
 
-static void test_nameless(void)
+static void test_verify_nameless(void)
 {
-	struct sim *s = simple();
+	struct sim *s = make_simple_session();
 
-	save(s, 2);
+	save_and_verify(s, 2);
 	check_equal(result.errors[KTAPE_RULE_NAME], 2);
 	check(strstr(result.finding[0].text, "10"), "%s", result.finding[0].text);
 	check_equal(result.ret, 2);
-	done(s);
+	end_verified(s);
 }
 
-static void test_unstable(void)
+static void test_verify_unstable_clock(void)
 {
 	struct sim *s = sim_new(9);
 
@@ -556,14 +582,14 @@ static void test_unstable(void)
 	sim_sync(s, 1, false);
 	sim_stop(s);
 	sim_finish(s);
-	save(s, 0);
+	save_and_verify(s, 0);
 	check_equal(result.ret, 1);
 	check_equal(result.errors[KTAPE_RULE_CLOCK], 1);
-	done(s);
+	end_verified(s);
 }
 
 /* A full snapshot and an evicted reader are no errors. */
-static void test_frozen(void)
+static void test_verify_frozen(void)
 {
 	struct sim *s = sim_new(11);
 
@@ -574,22 +600,22 @@ static void test_frozen(void)
 	s->now += 5000;
 	sim_stop_full(s, s->now - 5000);
 	sim_finish(s);
-	save(s, 0);
-	check_whole(s);
-	done(s);
+	save_and_verify(s, 0);
+	check_whole_result(s);
+	end_verified(s);
 
 	s = sim_new(11);
 	sim_start(s);
 	sim_words(s, KTAPE_EV_FREEZE, 0, 0, 0);
 	sim_stop(s);
 	sim_finish(s);
-	save(s, 0);
+	save_and_verify(s, 0);
 	check_only(KTAPE_RULE_MARKER, KTAPE_RING_CONTROL, 0);
-	done(s);
+	end_verified(s);
 }
 
 /* A CPU without memory for its rings gives one note. */
-static void test_without(void)
+static void test_verify_without_rings(void)
 {
 	struct sim *s = sim_new(12);
 	const uint32_t cpus[] = { SIM_CPUS, UINT32_MAX };
@@ -604,10 +630,10 @@ static void test_without(void)
 	sim_work(s, 100);
 	sim_stop(s);
 	sim_finish(s);
-	save(s, 0);
+	save_and_verify(s, 0);
 	check_equal(result.ret, 0);
 	check_equal(result.notes[KTAPE_RULE_MARKER], 1);
-	done(s);
+	end_verified(s);
 
 	/* The same for one that came online with rings, and is not in the trace. */
 	s = sim_new(12);
@@ -617,11 +643,11 @@ static void test_without(void)
 		sim_control(s, i, &rec);
 	sim_stop(s);
 	sim_finish(s);
-	save(s, 0);
+	save_and_verify(s, 0);
 	check_equal(result.ret, 0);
 	check_equal(result.notes[KTAPE_RULE_MARKER], 0);
 	check_equal(result.notes[KTAPE_RULE_FORM], 1);
-	done(s);
+	end_verified(s);
 
 	s = sim_new(12);
 	sim_start(s);
@@ -629,21 +655,21 @@ static void test_without(void)
 	sim_control(s, 0, &rec);
 	sim_stop(s);
 	sim_finish(s);
-	save(s, 0);
+	save_and_verify(s, 0);
 	check_only(KTAPE_RULE_FORM, KTAPE_RING_CONTROL, 0);
-	done(s);
+	end_verified(s);
 }
 
 /* A control ring without room for the end of its session reports a loss. */
 static void test_lossy_end(void)
 {
-	struct sim *s = simple();
+	struct sim *s = make_simple_session();
 	struct sim_ring *r = &s->ring[3];
 	struct ktape_block *h;
 
 	while (sim_take(s, 3, KTAPE_EV_SESSION, 3, KTAPE_PHASE_OFF))
 		;
-	save(s, 0);
+	save_and_verify(s, 0);
 	check(result.ret, "the missing end is not detected");
 	trace_remove(folder);
 	h = (void *)r->packets[r->nr - 1].data;
@@ -651,16 +677,16 @@ static void test_lossy_end(void)
 	h->lost[KTAPE_LOST_FULL]++;
 	h->discarded++;
 	ktape_packet_seal(h);
-	save(s, 0);
+	save_and_verify(s, 0);
 	check_equal(result.ret, 0);
-	done(s);
+	end_verified(s);
 }
 
 /*
  * A snapshot of a session that was stopped and started: of one ring the reader has found
  * nothing any more, or only a few records.
  */
-static void test_overwritten(void)
+static void test_verify_overwritten(void)
 {
 	for (unsigned int left = 0; left < 2; left++) {
 		struct sim *s = sim_new(15);
@@ -684,11 +710,11 @@ static void test_overwritten(void)
 		if (!left)
 			r->packets[0].len = KTAPE_BLOCK_HEADER;
 		ktape_packet_seal(h);
-		save(s, 0);
+		save_and_verify(s, 0);
 		check(!result.ret, "%s", result.finding[0].text);
 		/* That the session still records, and not that anything is missing. */
 		check_equal(result.notes[KTAPE_RULE_LEDGER], 1);
-		done(s);
+		end_verified(s);
 	}
 }
 
@@ -717,9 +743,9 @@ static void test_missed_since(void)
 		h->discarded += gone;
 		ktape_packet_seal(h);
 	}
-	save(s, 0);
+	save_and_verify(s, 0);
 	check(!result.ret, "%s", result.finding[0].text);
-	done(s);
+	end_verified(s);
 }
 
 static void test_after_the_end(void)
@@ -733,17 +759,17 @@ static void test_after_the_end(void)
 	sim_event(s, 1, KTAPE_EV_SOFTIRQ_ENTRY, 1, 0, 0, 0);
 	s->running = false;
 	sim_finish(s);
-	save(s, 0);
+	save_and_verify(s, 0);
 	check_only(KTAPE_RULE_MARKER, KTAPE_RING_EVENT, 1);
-	done(s);
+	end_verified(s);
 }
 
 static void test_no_trace(void)
 {
 	folder = trace_folder();
-	verify(folder);
+	verify_trace(folder);
 	check_equal((unsigned int)-result.ret, EBADMSG);
-	verify("/nowhere");
+	verify_trace("/nowhere");
 	check_equal((unsigned int)-result.ret, ENOENT);
 	trace_remove(folder);
 	folder = NULL;
@@ -752,37 +778,39 @@ static void test_no_trace(void)
 int main(int argc, char **argv)
 {
 	static const struct tap_test tests[] = {
-		{ "an intact trace", test_whole },
-		{ "an intact pipe form", test_pipe },
-		{ "losses, filters, profiles, stops: all explained", test_eventful },
+		{ "an intact trace", test_verify_whole },
+		{ "an intact pipe form", test_verify_pipe },
+		{ "losses, filters, profiles, stops: all explained",
+		  test_verify_eventful },
 		{ "a flipped bit", test_flipped },
 		{ "a packet without a checksum", test_unsealed },
-		{ "a removed packet", test_removed },
+		{ "a removed packet", test_verify_removed_packet },
 		{ "a removed packet declared as a gap", test_removed_as_gap },
 		{ "names among overwritten events", test_names_in_events },
 		{ "names: threads started while stopped", test_names_of_a_pause },
 		{ "swapped packets", test_swapped },
-		{ "a repeated packet", test_twice },
-		{ "a truncated file", test_truncated },
+		{ "a repeated packet", test_verify_repeated_packet },
+		{ "a truncated file", test_verify_truncated_file },
 		{ "a file truncated between packets", test_cut_between },
 		{ "a missing stream", test_no_stream },
-		{ "a stream without the session's end", test_no_end },
-		{ "a removed marker", test_no_marker },
+		{ "a stream without the session's end", test_verify_no_end },
+		{ "a removed marker", test_verify_no_marker },
 		{ "a removed record", test_no_record },
 		{ "counts beyond the bound", test_bound },
 		{ "losses without a loss record", test_loss },
 		{ "reported losses", test_lossy },
-		{ "pairs and switches", test_pairs },
-		{ "calls", test_calls },
+		{ "pairs and switches", test_verify_pairs },
+		{ "handlers are nested", test_nesting },
+		{ "calls", test_verify_calls },
 		{ "times", test_times },
 		{ "the clock steps back in one packet and catches up in another",
 		  test_step_between },
-		{ "threads without a name", test_nameless },
-		{ "an unstable clock", test_unstable },
-		{ "a full snapshot", test_frozen },
-		{ "a CPU without rings", test_without },
+		{ "threads without a name", test_verify_nameless },
+		{ "an unstable clock", test_verify_unstable_clock },
+		{ "a full snapshot", test_verify_frozen },
+		{ "a CPU without rings", test_verify_without_rings },
 		{ "a lost end of the session", test_lossy_end },
-		{ "a snapshot of an overwritten ring", test_overwritten },
+		{ "a snapshot of an overwritten ring", test_verify_overwritten },
 		{ "records missed after the last ledger", test_missed_since },
 		{ "events after the end", test_after_the_end },
 		{ "not a trace", test_no_trace },

@@ -21,67 +21,50 @@
 
 static const uint64_t nothing[KTAPE_MASK_WORDS];
 
-static void switch_to(struct sim *s, unsigned int cpu, int32_t next)
+static void move_thread(struct sim *s, unsigned int from, unsigned int to)
 {
-	sim_event(s, cpu, KTAPE_EV_SCHED_SWITCH, 0, 2, (uint32_t)s->tid[cpu],
-		  (uint32_t)next);
-	s->tid[cpu] = next;
-}
-
-static void move(struct sim *s, unsigned int from, unsigned int to)
-{
-	switch_to(s, from, NOTHING + (int32_t)from);
-	switch_to(s, to, THREAD);
-}
-
-static void enter(struct sim *s, unsigned int cpu, unsigned int nr)
-{
-	sim_event(s, cpu, KTAPE_EV_SYS_ENTER, nr, 0, 0, 0);
-}
-
-static void leave(struct sim *s, unsigned int cpu, unsigned int nr)
-{
-	sim_event(s, cpu, KTAPE_EV_SYS_EXIT, nr, 2, 0, 0);
+	sim_switch_to(s, from, NOTHING + (int32_t)from);
+	sim_switch_to(s, to, THREAD);
 }
 
 /*
  * The thread ends on OTHER what it began on CHECKED, and begins on OTHER what it ends on
  * CHECKED.  There is nothing wrong with that.
  */
-static void wander(struct sim *s)
+static void wander_between_cpus(struct sim *s)
 {
-	enter(s, CHECKED, 1);
-	leave(s, CHECKED, 1);
-	enter(s, CHECKED, 2);
-	move(s, CHECKED, OTHER);
-	leave(s, OTHER, 2);
-	enter(s, OTHER, 3);
-	leave(s, OTHER, 3);
-	move(s, OTHER, CHECKED);
-	enter(s, CHECKED, 4);
-	move(s, CHECKED, OTHER);
-	leave(s, OTHER, 4);
-	enter(s, OTHER, 5);
-	move(s, OTHER, CHECKED);
-	leave(s, CHECKED, 5);
+	sim_enter(s, CHECKED, 1);
+	sim_leave(s, CHECKED, 1);
+	sim_enter(s, CHECKED, 2);
+	move_thread(s, CHECKED, OTHER);
+	sim_leave(s, OTHER, 2);
+	sim_enter(s, OTHER, 3);
+	sim_leave(s, OTHER, 3);
+	move_thread(s, OTHER, CHECKED);
+	sim_enter(s, CHECKED, 4);
+	move_thread(s, CHECKED, OTHER);
+	sim_leave(s, OTHER, 4);
+	sim_enter(s, OTHER, 5);
+	move_thread(s, OTHER, CHECKED);
+	sim_leave(s, CHECKED, 5);
 }
 
 /* Call 6 of THREAD has no end.  Another thread calls in the meantime. */
 static void forget_one(struct sim *s)
 {
-	enter(s, CHECKED, 6);
-	enter(s, OTHER, 1);
-	leave(s, OTHER, 1);
-	enter(s, CHECKED, 7);
-	leave(s, CHECKED, 7);
+	sim_enter(s, CHECKED, 6);
+	sim_enter(s, OTHER, 1);
+	sim_leave(s, OTHER, 1);
+	sim_enter(s, CHECKED, 7);
+	sim_leave(s, CHECKED, 7);
 }
 
-static void finish(struct sim *s)
+static void finish_and_verify(struct sim *s)
 {
-	wander(s);
+	wander_between_cpus(s);
 	sim_stop(s);
 	sim_finish(s);
-	save(s, 0);
+	save_and_verify(s, 0);
 }
 
 static void check_missing(struct sim *s)
@@ -95,32 +78,32 @@ static void check_missing(struct sim *s)
  * OTHER records nothing any more, CHECKED goes on.  @wrong: a call on CHECKED has no end, which
  * is found although calls on OTHER are not checked.
  */
-static void stop(bool wrong)
+static void stop_one_by_one(bool wrong)
 {
 	struct sim *s = sim_new(SEED);
 
 	sim_start(s);
-	wander(s);
+	wander_between_cpus(s);
 	sim_profile_on(s, OTHER, KTAPE_PHASE_OFF, nothing);
-	wander(s);
+	wander_between_cpus(s);
 	if (wrong)
 		forget_one(s);
-	finish(s);
+	finish_and_verify(s);
 	if (wrong)
 		check_missing(s);
 	else
-		check_whole(s);
-	done(s);
+		check_whole_result(s);
+	end_verified(s);
 }
 
-static void test_stop(void)
+static void test_calls_over_stop(void)
 {
-	stop(false);
+	stop_one_by_one(false);
 }
 
 static void test_stop_wrong(void)
 {
-	stop(true);
+	stop_one_by_one(true);
 }
 
 /*
@@ -138,21 +121,21 @@ static void test_start(void)
 		sim_context(s, cpu);
 		sim_phase(s, cpu, KTAPE_PHASE_ON);
 	}
-	wander(s);
+	wander_between_cpus(s);
 	sim_profile_on(s, CHECKED, KTAPE_PHASE_ON, s->mask);
-	wander(s);
+	wander_between_cpus(s);
 	for (unsigned int cpu = 0; cpu < SIM_CPUS; cpu++)
 		sim_profile_on(s, cpu, KTAPE_PHASE_ON, s->mask);
-	finish(s);
-	check_whole(s);
-	done(s);
+	finish_and_verify(s);
+	check_whole_result(s);
+	end_verified(s);
 }
 
 /*
  * Ends of calls (sys_exit) are not recorded any more, first on OTHER, then on all CPUs, and
  * later they are again, first on CHECKED.
  */
-static void test_profile(void)
+static void test_calls_over_profile(void)
 {
 	uint64_t some[KTAPE_MASK_WORDS];
 	struct sim *s = sim_new(SEED);
@@ -160,19 +143,19 @@ static void test_profile(void)
 	memcpy(some, s->mask, sizeof(some));
 	some[KTAPE_EV_SYS_EXIT / 64] &= ~(1ULL << (KTAPE_EV_SYS_EXIT % 64));
 	sim_start(s);
-	wander(s);
+	wander_between_cpus(s);
 	sim_profile_on(s, OTHER, KTAPE_PHASE_OFF, some);
-	wander(s);
+	wander_between_cpus(s);
 	sim_change(s, KTAPE_EV_SYS_EXIT, false);
-	wander(s);
+	wander_between_cpus(s);
 	s->mask[KTAPE_EV_SYS_EXIT / 64] |= 1ULL << (KTAPE_EV_SYS_EXIT % 64);
-	wander(s);
+	wander_between_cpus(s);
 	sim_profile_on(s, CHECKED, KTAPE_PHASE_ON, s->mask);
-	wander(s);
+	wander_between_cpus(s);
 	sim_profile_on(s, OTHER, KTAPE_PHASE_ON, s->mask);
-	finish(s);
-	check_whole(s);
-	done(s);
+	finish_and_verify(s);
+	check_whole_result(s);
+	end_verified(s);
 }
 
 /*
@@ -185,7 +168,7 @@ static void test_lost_marker(void)
 	struct sim_ring *r = &s->ring[OTHER * 2 + KTAPE_RING_CONTROL];
 
 	sim_start(s);
-	wander(s);
+	wander_between_cpus(s);
 	r->emitted[KTAPE_CLASS_CONTROL]++;
 	r->lost[KTAPE_CLASS_CONTROL]++;
 	r->first[KTAPE_CLASS_CONTROL] = s->now;
@@ -194,10 +177,10 @@ static void test_lost_marker(void)
 	for (unsigned int before = r->nr; r->nr == before;)
 		sim_sync(s, OTHER, true);
 	for (unsigned int i = 0; i < 100; i++)
-		wander(s);
-	finish(s);
-	check_whole(s);
-	done(s);
+		wander_between_cpus(s);
+	finish_and_verify(s);
+	check_whole_result(s);
+	end_verified(s);
 }
 
 /* THREAD ends its call on OTHER while the header of a packet says: thread unknown. */
@@ -210,18 +193,18 @@ static void test_unknown_thread(void)
 	s->mask[KTAPE_EV_SOFTIRQ_RAISE / 64] |= 1ULL
 						<< (KTAPE_EV_SOFTIRQ_RAISE % 64);
 	sim_start(s);
-	enter(s, CHECKED, 2);
-	move(s, CHECKED, OTHER);
+	sim_enter(s, CHECKED, 2);
+	move_thread(s, CHECKED, OTHER);
 	for (unsigned int before = r->nr; r->nr == before;)
 		sim_event(s, OTHER, KTAPE_EV_SOFTIRQ_RAISE, 1, 0, 0, 0);
 	head = (void *)r->packets[r->nr].data;
 	head->tid = -1;
 	head->context = KTAPE_CTX_UNKNOWN;
-	leave(s, OTHER, 2);
-	move(s, OTHER, CHECKED);
-	finish(s);
-	check_whole(s);
-	done(s);
+	sim_leave(s, OTHER, 2);
+	move_thread(s, OTHER, CHECKED);
+	finish_and_verify(s);
+	check_whole_result(s);
+	end_verified(s);
 }
 
 /*
@@ -233,17 +216,17 @@ static struct sim_ring *work_in_first(struct sim *s, bool wrong)
 	struct sim_ring *r = &s->ring[OTHER * 2 + KTAPE_RING_EVENT];
 
 	sim_start(s);
-	enter(s, CHECKED, 2);
-	move(s, CHECKED, OTHER);
-	leave(s, OTHER, 2);
-	enter(s, OTHER, 3);
-	move(s, OTHER, CHECKED);
-	leave(s, CHECKED, 3);
+	sim_enter(s, CHECKED, 2);
+	move_thread(s, CHECKED, OTHER);
+	sim_leave(s, OTHER, 2);
+	sim_enter(s, OTHER, 3);
+	move_thread(s, OTHER, CHECKED);
+	sim_leave(s, CHECKED, 3);
 	while (!r->nr) {
-		enter(s, OTHER, 1);
-		leave(s, OTHER, 1);
+		sim_enter(s, OTHER, 1);
+		sim_leave(s, OTHER, 1);
 	}
-	wander(s);
+	wander_between_cpus(s);
 	if (wrong)
 		forget_one(s);
 	sim_stop(s);
@@ -258,15 +241,15 @@ static void overwritten(bool wrong)
 
 	work_in_first(s, wrong);
 	sim_remove(s, OTHER * 2 + KTAPE_RING_EVENT, 0);
-	save(s, 0);
+	save_and_verify(s, 0);
 	if (wrong)
 		check_missing(s);
 	else
 		check(!result.ret, "%s", result.finding[0].text);
-	done(s);
+	end_verified(s);
 }
 
-static void test_overwritten(void)
+static void test_calls_overwritten(void)
 {
 	overwritten(false);
 }
@@ -280,7 +263,7 @@ static void test_overwritten_wrong(void)
  * A piece is one file or folder of a rotating log.  Its rings begin with an empty packet, which
  * has the number of the packet before.  Put such a packet in the place of the first one.
  */
-static void begin_piece(struct sim_packet *p, uint64_t ts)
+static void begin_call_piece(struct sim_packet *p, uint64_t ts)
 {
 	struct ktape_block *head = (void *)p->data;
 
@@ -302,10 +285,10 @@ static void test_piece(void)
 	struct sim *s = sim_new(SEED);
 	struct sim_packet *p = work_in_first(s, false)->packets;
 
-	begin_piece(p, ((struct ktape_block *)(void *)p->data)->ts_begin);
-	save(s, 0);
+	begin_call_piece(p, ((struct ktape_block *)(void *)p->data)->ts_begin);
+	save_and_verify(s, 0);
 	check(result.errors[KTAPE_RULE_PAIR], "nothing was found");
-	done(s);
+	end_verified(s);
 }
 
 /* The ring of events of a CPU. */
@@ -323,24 +306,24 @@ static void test_piece_begins(void)
 	struct sim *s = sim_new(SEED);
 
 	sim_start(s);
-	wander(s);
+	wander_between_cpus(s);
 	sim_cut(s, events_of(CHECKED));
-	enter(s, CHECKED, 2);
-	move(s, CHECKED, OTHER);
-	leave(s, OTHER, 2);
+	sim_enter(s, CHECKED, 2);
+	move_thread(s, CHECKED, OTHER);
+	sim_leave(s, OTHER, 2);
 	sim_cut(s, events_of(OTHER));
-	move(s, OTHER, CHECKED);
-	wander(s);
+	move_thread(s, OTHER, CHECKED);
+	wander_between_cpus(s);
 	sim_stop(s);
 	sim_finish(s);
 	for (unsigned int cpu = 0; cpu < SIM_CPUS; cpu++) {
 		struct sim_packet *p = s->ring[cpu * 2 + KTAPE_RING_EVENT].packets;
 
-		begin_piece(p, ((struct ktape_block *)(void *)p->data)->ts_end);
+		begin_call_piece(p, ((struct ktape_block *)(void *)p->data)->ts_end);
 	}
-	save(s, 0);
+	save_and_verify(s, 0);
 	check(!result.errors[KTAPE_RULE_PAIR], "%s", result.finding[0].text);
-	done(s);
+	end_verified(s);
 }
 
 /* ---- a CPU that was read to an earlier moment than another one ----------------- */
@@ -373,11 +356,11 @@ static void read_to_different_ends(enum unread how, bool begins, unsigned int ti
 
 	s->listed = how == UNKNOWN;
 	sim_start(s);
-	enter(s, CHECKED, 1);
-	leave(s, CHECKED, 1);
+	sim_enter(s, CHECKED, 1);
+	sim_leave(s, CHECKED, 1);
 	if (how == RESTARTS)
 		sim_stop(s);
-	move(s, CHECKED, OTHER);
+	move_thread(s, CHECKED, OTHER);
 	if (how == COMES_BACK) {
 		sim_ledger(s, CHECKED, 0);
 		sim_online(s, CHECKED, false);
@@ -391,15 +374,15 @@ static void read_to_different_ends(enum unread how, bool begins, unsigned int ti
 	if (how == COMES_BACK)
 		come_back(s);
 	for (unsigned int i = 0; i < times; i++) {
-		enter(s, OTHER, 2);
-		move(s, OTHER, CHECKED);
-		leave(s, CHECKED, 2);
+		sim_enter(s, OTHER, 2);
+		move_thread(s, OTHER, CHECKED);
+		sim_leave(s, CHECKED, 2);
 		if (!begins)
-			enter(s, CHECKED, 3);
-		move(s, CHECKED, OTHER);
+			sim_enter(s, CHECKED, 3);
+		move_thread(s, CHECKED, OTHER);
 		if (begins)
-			enter(s, OTHER, 3);
-		leave(s, OTHER, 3);
+			sim_enter(s, OTHER, 3);
+		sim_leave(s, OTHER, 3);
 	}
 	if (how == STOPS)
 		sim_stop(s);
@@ -408,7 +391,7 @@ static void read_to_different_ends(enum unread how, bool begins, unsigned int ti
 	sim_finish(s);
 	for (unsigned int ring = 0; ring < 2; ring++)
 		sim_end_after(s, CHECKED * 2 + ring, nr[ring]);
-	save(s, 0);
+	save_and_verify(s, 0);
 	if (how == STOPS) {
 		/* The first KT_UNSURE_MAX wrong calls are reported, and all others as one. */
 		check_equal(result.errors[KTAPE_RULE_PAIR],
@@ -420,7 +403,7 @@ static void read_to_different_ends(enum unread how, bool begins, unsigned int ti
 		check(!result.ret, "%u: %s", how, result.finding[0].text);
 		check_equal(result.notes[KTAPE_RULE_PAIR], 1U);
 	}
-	done(s);
+	end_verified(s);
 }
 
 static void test_ends(void)
@@ -436,7 +419,7 @@ static void test_ends(void)
 }
 
 /* A CPU has no rings: what THREAD does there is not recorded, up to the end. */
-static void test_without(void)
+static void test_calls_without_rings(void)
 {
 	const uint32_t args[] = { WITHOUT, 0, 0 };
 	const struct ktape_record rec = { .opcode = KTAPE_EV_CPU_WITHOUT,
@@ -447,16 +430,16 @@ static void test_without(void)
 	sim_start(s);
 	sim_control(s, CHECKED, &rec);
 	sim_control(s, OTHER, &rec);
-	enter(s, CHECKED, 2);
-	switch_to(s, CHECKED, NOTHING);
-	switch_to(s, CHECKED, THREAD);
-	leave(s, CHECKED, 3);
+	sim_enter(s, CHECKED, 2);
+	sim_switch_to(s, CHECKED, NOTHING);
+	sim_switch_to(s, CHECKED, THREAD);
+	sim_leave(s, CHECKED, 3);
 	sim_stop(s);
 	sim_finish(s);
-	save(s, 0);
+	save_and_verify(s, 0);
 	check(!result.ret, "%s", result.finding[0].text);
 	check_equal(result.notes[KTAPE_RULE_PAIR], 1U);
-	done(s);
+	end_verified(s);
 }
 
 /*
@@ -470,17 +453,17 @@ static void test_stays(void)
 
 		sim_start(s);
 		sim_cut(s, events_of(OTHER));
-		enter(s, CHECKED, 6);
-		enter(s, CHECKED, 7);
-		leave(s, CHECKED, 7);
+		sim_enter(s, CHECKED, 6);
+		sim_enter(s, CHECKED, 7);
+		sim_leave(s, CHECKED, 7);
 		if (stops)
 			sim_stop(s);
 		else
 			sim_sync(s, CHECKED, true);
 		sim_finish(s);
-		save(s, 0);
+		save_and_verify(s, 0);
 		check_missing(s);
-		done(s);
+		end_verified(s);
 	}
 }
 
@@ -493,36 +476,38 @@ static void test_ends_wrong(void)
 	struct sim *s = sim_new(SEED);
 
 	sim_start(s);
-	wander(s);
-	enter(s, CHECKED, 6);
-	switch_to(s, CHECKED, NOTHING);
-	switch_to(s, CHECKED, THREAD);
-	enter(s, CHECKED, 7);
+	wander_between_cpus(s);
+	sim_enter(s, CHECKED, 6);
+	sim_switch_to(s, CHECKED, NOTHING);
+	sim_switch_to(s, CHECKED, THREAD);
+	sim_enter(s, CHECKED, 7);
 	sim_sync(s, CHECKED, true);
 	sim_sync(s, OTHER, true);
 	sim_finish(s);
-	save(s, 0);
+	save_and_verify(s, 0);
 	check_missing(s);
 	check_equal(result.notes[KTAPE_RULE_PAIR], 0U);
-	done(s);
+	end_verified(s);
 }
 
 static const struct tap_test tests[] = {
-	{ "calls while CPUs stop one after the other", test_stop },
+	{ "calls while CPUs stop one after the other", test_calls_over_stop },
 	{ "a call without an end while CPUs stop", test_stop_wrong },
 	{ "calls while CPUs start one after the other", test_start },
-	{ "calls while CPUs change their profile one after the other", test_profile },
+	{ "calls while CPUs change their profile one after the other",
+	  test_calls_over_profile },
 	{ "calls on a CPU whose marker was lost", test_lost_marker },
 	{ "the end of a call of an unknown thread", test_unknown_thread },
 	{ "calls of a thread that was on a CPU whose records were overwritten",
-	  test_overwritten },
+	  test_calls_overwritten },
 	{ "a call without an end after records were overwritten",
 	  test_overwritten_wrong },
 	{ "calls of a thread where another piece begins", test_piece },
 	{ "calls of a thread while the pieces change", test_piece_begins },
 	{ "calls of a thread on CPUs that were read to different ends", test_ends },
 	{ "a call without an end before those ends", test_ends_wrong },
-	{ "calls of a thread that was on a CPU without rings", test_without },
+	{ "calls of a thread that was on a CPU without rings",
+	  test_calls_without_rings },
 	{ "a call without an end of a thread that stays on its CPU", test_stays },
 };
 

@@ -43,13 +43,13 @@ static void test_comes_online(void)
 	early(s);
 	sim_stop(s);
 	sim_finish(s);
-	save(s, 0);
-	check_whole(s);
-	done(s);
+	save_and_verify(s, 0);
+	check_whole_result(s);
+	end_verified(s);
 }
 
 /* The trace is a snapshot: the session records, and CPU 1 is offline or coming online. */
-static void test_snapshot(void)
+static void test_verify_cpu_snapshot(void)
 {
 	for (unsigned int i = 0; i < 2; i++) {
 		struct sim *s = offline_at_start();
@@ -57,9 +57,9 @@ static void test_snapshot(void)
 		if (i)
 			early(s);
 		sim_finish(s);
-		save(s, 0);
-		check_whole(s);
-		done(s);
+		save_and_verify(s, 0);
+		check_whole_result(s);
+		end_verified(s);
 	}
 }
 
@@ -74,10 +74,10 @@ static void test_before_the_start(void)
 	sim_profile_on(s, 1, KTAPE_PHASE_ON, s->mask);
 	sim_stop(s);
 	sim_finish(s);
-	save(s, 0);
+	save_and_verify(s, 0);
 	check_only(KTAPE_RULE_MARKER, KTAPE_RING_CONTROL, 1);
 	check_equal(result.errors[KTAPE_RULE_MARKER], 1);
-	done(s);
+	end_verified(s);
 }
 
 /* Nor may it have stopped again without a start. */
@@ -88,9 +88,9 @@ static void test_never_online(void)
 	early(s);
 	sim_stop(s);
 	sim_finish(s);
-	save(s, 0);
+	save_and_verify(s, 0);
 	check_only(KTAPE_RULE_MARKER, KTAPE_RING_CONTROL, 1);
-	done(s);
+	end_verified(s);
 }
 
 int main(int argc, char **argv)
@@ -98,7 +98,7 @@ int main(int argc, char **argv)
 	static const struct tap_test tests[] = {
 		{ "a CPU comes online in a session that was started meanwhile",
 		  test_comes_online },
-		{ "a snapshot before that", test_snapshot },
+		{ "a snapshot before that", test_verify_cpu_snapshot },
 		{ "events before the start of the session", test_before_the_start },
 		{ "the end of a session that did not start", test_never_online },
 	};

@@ -22,7 +22,7 @@ static uint64_t accounted(void)
 	return result.records + result.filtered + result.lost + result.missed;
 }
 
-static struct sim *work(unsigned int seed)
+static struct sim *begin_emitted_session(unsigned int seed)
 {
 	struct sim *s = sim_new(seed);
 
@@ -31,28 +31,28 @@ static struct sim *work(unsigned int seed)
 	return s;
 }
 
-static void finish(struct sim *s)
+static void finish_emitted_session(struct sim *s)
 {
 	sim_stop(s);
 	sim_finish(s);
 }
 
-static void test_whole(void)
+static void test_emitted_whole(void)
 {
-	struct sim *s = work(1);
+	struct sim *s = begin_emitted_session(1);
 
-	finish(s);
-	save(s, 0);
-	check_whole(s);
+	finish_emitted_session(s);
+	save_and_verify(s, 0);
+	check_whole_result(s);
 	check(result.counted, "not counted");
 	check_equal(result.emitted, truth(s));
 	check_equal(accounted(), truth(s));
-	done(s);
+	end_verified(s);
 }
 
-static void test_eventful(void)
+static void test_emitted_eventful(void)
 {
-	struct sim *s = work(2);
+	struct sim *s = begin_emitted_session(2);
 
 	sim_filter(s, KTAPE_FILTER_PID, true);
 	s->losing[0] ^= 1U << KTAPE_CLASS_SYSCALL;
@@ -60,20 +60,20 @@ static void test_eventful(void)
 	sim_stop(s);
 	sim_start(s);
 	sim_work(s, STEPS);
-	finish(s);
-	save(s, 0);
-	check_whole(s);
+	finish_emitted_session(s);
+	save_and_verify(s, 0);
+	check_whole_result(s);
 	check(result.counted, "not counted");
 	check_equal(result.emitted, truth(s));
 	check_equal(accounted(), truth(s));
 	check(result.filtered && result.lost, "nothing was filtered or lost");
-	done(s);
+	end_verified(s);
 }
 
 /* Each reason for which events were lost is reported, with its number. */
 static void test_reasons(void)
 {
-	struct sim *s = work(6);
+	struct sim *s = begin_emitted_session(6);
 	uint64_t full, shed = 0, lost = 0;
 
 	s->losing[0] = s->losing[1] = 1U << KTAPE_CLASS_SYSCALL;
@@ -82,9 +82,9 @@ static void test_reasons(void)
 	sim_work(s, STEPS);
 	s->losing[0] = s->losing[1] = 0;
 	sim_work(s, STEPS);
-	finish(s);
-	save(s, 0);
-	check_whole(s);
+	finish_emitted_session(s);
+	save_and_verify(s, 0);
+	check_whole_result(s);
 	for (unsigned int i = 0; i < SIM_RINGS; i++) {
 		lost += sim_sum(s->ring[i].lost);
 		shed += sim_sum(s->ring[i].shed);
@@ -96,28 +96,28 @@ static void test_reasons(void)
 	check_equal(result.lost_by[KTAPE_LOST_FULL], full);
 	check_equal(result.lost_by[KTAPE_LOST_SHED], shed);
 	check_equal(result.lost_by[KTAPE_LOST_RATE], 0);
-	done(s);
+	end_verified(s);
 }
 
 /* Packets that are missing change nothing in what was emitted. */
-static void test_removed(void)
+static void test_emitted_removed(void)
 {
-	struct sim *s = work(3);
+	struct sim *s = begin_emitted_session(3);
 	uint64_t whole;
 
-	finish(s);
-	save(s, 0);
+	finish_emitted_session(s);
+	save_and_verify(s, 0);
 	whole = accounted();
 	trace_remove(folder);
 	sim_remove(s, 2, 3);
 	sim_remove(s, 0, 2);
-	save(s, 0);
+	save_and_verify(s, 0);
 	check(result.ret, "nothing is found");
 	check(result.counted, "not counted");
 	check_equal(result.emitted, truth(s));
 	check(accounted() < whole, "%llu of %llu",
 	      (unsigned long long)accounted(), (unsigned long long)whole);
-	done(s);
+	end_verified(s);
 }
 
 /*
@@ -126,11 +126,11 @@ static void test_removed(void)
  */
 static void test_missed_first(void)
 {
-	struct sim *s = work(4);
+	struct sim *s = begin_emitted_session(4);
 	struct sim_ring *r = &s->ring[2];
 	uint64_t gone;
 
-	finish(s);
+	finish_emitted_session(s);
 	gone = ((struct ktape_block *)r->packets[1].data)->emitted;
 	sim_remove(s, 2, 0);
 	sim_remove(s, 2, 0);
@@ -141,13 +141,13 @@ static void test_missed_first(void)
 		h->discarded += gone;
 		ktape_packet_seal(h);
 	}
-	save(s, 0);
+	save_and_verify(s, 0);
 	check(!result.ret, "%s", result.finding[0].text);
 	check(result.counted, "not counted");
 	check_equal(result.missed, gone);
 	check_equal(accounted(), truth(s));
 	check_equal(result.emitted, truth(s));
-	done(s);
+	end_verified(s);
 }
 
 /*
@@ -159,11 +159,11 @@ static void come_late(struct sim *s, uint32_t mode, uint64_t *gone)
 	s->mode = mode;
 	sim_start(s);
 	sim_work(s, STEPS);
-	finish(s);
+	finish_emitted_session(s);
 	*gone = ((struct ktape_block *)s->ring[2].packets[1].data)->emitted;
 	sim_remove(s, 2, 0);
 	sim_remove(s, 2, 0);
-	save(s, 0);
+	save_and_verify(s, 0);
 	check(!result.ret, "%s", result.finding[0].text);
 	check(result.counted, "not counted");
 	check_equal(result.emitted, truth(s));
@@ -186,7 +186,7 @@ static void test_overwritten_before(void)
 		check_equal(result.sum.cuts, 0);
 		check_equal(result.sum.judged, SIM_CPUS);
 		check_equal(result.sum.accounted, truth(s));
-		done(s);
+		end_verified(s);
 	}
 }
 
@@ -205,7 +205,7 @@ static void test_cut_before(void)
 		check_equal(result.sum.cut, gone);
 		check_equal(result.sum.cuts, 1);
 		check_equal(result.sum.judged, SIM_CPUS - 1);
-		done(s);
+		end_verified(s);
 	}
 }
 
@@ -213,24 +213,24 @@ static void test_cut_before(void)
 static void test_cut_behind(void)
 {
 	for (unsigned int late = 0; late < 2; late++) {
-		struct sim *s = work(10);
+		struct sim *s = begin_emitted_session(10);
 		struct sim_ring *r = &s->ring[2];
 		const struct ktape_block *last;
 		uint64_t kept;
 
 		s->mode = KTAPE_MODE_OVERWRITE;
-		finish(s);
+		finish_emitted_session(s);
 		last = (const void *)r->packets[r->nr - 3].data;
 		kept = last->emitted;
 		sim_end_after(s, 2, r->nr - 2);
 		if (late)
 			sim_remove(s, 2, 0);
-		save(s, 0);
+		save_and_verify(s, 0);
 		check(result.ret == 1 || !late, "%d wrong", result.ret);
 		check(result.errors[KTAPE_RULE_LEDGER], "it is not found");
 		check_equal(result.emitted, truth(s));
 		check_equal(result.cut, sim_sum(r->emitted) - kept);
-		done(s);
+		end_verified(s);
 	}
 }
 
@@ -240,12 +240,12 @@ static void test_cut_behind(void)
  */
 static void test_lost_first(void)
 {
-	struct sim *s = work(5);
+	struct sim *s = begin_emitted_session(5);
 	struct sim_ring *r = &s->ring[2];
 
 	while (s->ring[3].nr < 2)
 		sim_sync(s, 1, true);
-	finish(s);
+	finish_emitted_session(s);
 	sim_remove(s, 2, 0);
 	sim_remove(s, 3, 0);
 	for (unsigned int i = 0; i < r->nr; i++) {
@@ -257,37 +257,37 @@ static void test_lost_first(void)
 		h->discarded += 3;
 		ktape_packet_seal(h);
 	}
-	save(s, 0);
+	save_and_verify(s, 0);
 	check_equal(result.lost, 3);
 	check_equal(result.missed, 0);
-	done(s);
+	end_verified(s);
 }
 
-static void test_no_end(void)
+static void test_emitted_no_end(void)
 {
-	struct sim *s = work(6);
+	struct sim *s = begin_emitted_session(6);
 
 	sim_finish(s);
-	save(s, 0);
+	save_and_verify(s, 0);
 	check(!result.ret, "%s", result.finding[0].text);
 	check(!result.counted, "counted without the ledger of a stop");
-	done(s);
+	end_verified(s);
 }
 
 static void test_no_start(void)
 {
-	struct sim *s = work(7);
+	struct sim *s = begin_emitted_session(7);
 
 	while (s->ring[1].nr < 2)
 		sim_sync(s, 0, true);
 	sim_stop(s);
 	sim_start(s);
 	sim_work(s, STEPS);
-	finish(s);
+	finish_emitted_session(s);
 	sim_remove(s, 1, 0);
-	save(s, 0);
+	save_and_verify(s, 0);
 	check(!result.counted, "counted without the ledger of the first start");
-	done(s);
+	end_verified(s);
 }
 
 /* Call stacks that have more frames than their records give one note with their number. */
@@ -313,18 +313,18 @@ static void test_cut_stacks(void)
 		sim_work(s, 100);
 		sim_stop(s);
 		sim_finish(s);
-		save(s, 0);
+		save_and_verify(s, 0);
 		check_equal(result.ret, 0);
 		check_equal(result.notes[KTAPE_RULE_FORM], cut ? 1 : 0);
 		snprintf(number, sizeof(number), "frames: %u", cut);
 		check(!cut || strstr(result.form, number), "%s, not %u",
 		      result.form, cut);
-		done(s);
+		end_verified(s);
 	}
 }
 
 /* Return how many records a ring had written before a packet, as the packet says. */
-static uint64_t written(const struct sim_packet *p)
+static uint64_t records_written_before(const struct sim_packet *p)
 {
 	const struct ktape_block *h = (const void *)p->data;
 	uint64_t sum = h->emitted - h->filtered;
@@ -338,14 +338,15 @@ static uint64_t written(const struct sim_packet *p)
 static void test_gap_of_fewer(void)
 {
 	for (unsigned int fewer = 0; fewer < 3; fewer += 2) {
-		struct sim *s = work(17);
+		struct sim *s = begin_emitted_session(17);
 		struct sim_ring *r = &s->ring[2];
 		uint64_t gone;
 
 		sim_work(s, STEPS);
-		finish(s);
+		finish_emitted_session(s);
 		check(r->nr > 5, "%u packets", (unsigned int)r->nr);
-		gone = written(&r->packets[3]) - written(&r->packets[2]);
+		gone = records_written_before(&r->packets[3]) -
+		       records_written_before(&r->packets[2]);
 		check(gone > 2, "%llu records", (unsigned long long)gone);
 		sim_remove(s, 2, 3);
 		for (unsigned int i = 3; i < r->nr; i++) {
@@ -355,20 +356,20 @@ static void test_gap_of_fewer(void)
 			h->discarded += gone - fewer;
 			ktape_packet_seal(h);
 		}
-		save(s, 0);
+		save_and_verify(s, 0);
 		if (fewer)
 			check_only(KTAPE_RULE_LEDGER, KTAPE_RING_EVENT, 1);
 		else
 			check(!result.ret, "%s", result.finding[0].text);
-		done(s);
+		end_verified(s);
 	}
 }
 
 static const struct tap_test tests[] = {
-	{ "a whole trace", test_whole },
-	{ "filters, losses, stops and starts", test_eventful },
+	{ "a whole trace", test_emitted_whole },
+	{ "filters, losses, stops and starts", test_emitted_eventful },
 	{ "reasons of losses", test_reasons },
-	{ "removed packets", test_removed },
+	{ "removed packets", test_emitted_removed },
 	{ "packets that were overwritten before the first one", test_missed_first },
 	{ "packets that were overwritten before the recording",
 	  test_overwritten_before },
@@ -376,7 +377,7 @@ static const struct tap_test tests[] = {
 	  test_cut_before },
 	{ "packets that are missing at the end", test_cut_behind },
 	{ "losses before the reader came", test_lost_first },
-	{ "without the ledger of a stop", test_no_end },
+	{ "without the ledger of a stop", test_emitted_no_end },
 	{ "without the ledger of a start", test_no_start },
 	{ "a gap of fewer records than are missing", test_gap_of_fewer },
 	{ "call stacks longer than their records", test_cut_stacks },

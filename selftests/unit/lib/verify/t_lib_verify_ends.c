@@ -52,11 +52,11 @@ static void test_ledger(void)
 {
 	struct sim *s = restarted(3, false);
 
-	save(s, 0);
+	save_and_verify(s, 0);
 	check_equal(result.ret, 0);
 	/* One says that the session still records, the other what is missing. */
 	check_equal(result.notes[KTAPE_RULE_LEDGER], 2);
-	done(s);
+	end_verified(s);
 }
 
 /* The event ring of CPU 0 is not in the trace at all. */
@@ -65,9 +65,9 @@ static void test_no_events(void)
 	struct sim *s = restarted(3, false);
 
 	end_after(s, EVENTS, 0);
-	save(s, 0);
+	save_and_verify(s, 0);
 	check_only(KTAPE_RULE_LEDGER, KTAPE_RING_EVENT, 0);
-	done(s);
+	end_verified(s);
 }
 
 /*
@@ -98,13 +98,13 @@ static void verify_pipe(const char *file, size_t tail)
 	}
 	close(p[1]);
 	snprintf(path, sizeof(path), "/dev/fd/%d", p[0]);
-	verify(path);
+	verify_trace(path);
 	close(p[0]);
 	waitpid(sender, NULL, 0);
 }
 
 /* In a pipe, a ring without a packet may get one, whose records are later. */
-static void test_pipe(void)
+static void test_ends_in_pipe(void)
 {
 	const char *dir = trace_folder();
 	char file[400];
@@ -213,10 +213,10 @@ static void miss_over_start(uint64_t missed, uint64_t more, bool wrong)
 		h->discarded += (i < at ? 0 : missed) + (i + 1 < r->nr ? 0 : more);
 		ktape_packet_seal(h);
 	}
-	save(s, 0);
+	save_and_verify(s, 0);
 	check(wrong ? result.errors[KTAPE_RULE_LEDGER] > 0 : !result.ret,
 	      "%d wrong: %s", result.ret, result.finding[0].text);
-	done(s);
+	end_verified(s);
 }
 
 static void test_missed_over_start(void)
@@ -240,9 +240,9 @@ static void test_too_many(void)
 	++*emitted;
 	sim_start(s);
 	sim_finish(s);
-	save(s, 0);
+	save_and_verify(s, 0);
 	check(result.errors[KTAPE_RULE_LEDGER], "nothing is wrong");
-	done(s);
+	end_verified(s);
 }
 
 /* The trace has the end of the session: the events are missing. */
@@ -250,9 +250,9 @@ static void test_finished(void)
 {
 	struct sim *s = restarted(3, true);
 
-	save(s, 0);
+	save_and_verify(s, 0);
 	check_only(KTAPE_RULE_LEDGER, KTAPE_RING_EVENT, 0);
-	done(s);
+	end_verified(s);
 }
 
 /* ---- markers that were not read ------------------------------------------------ */
@@ -268,7 +268,7 @@ static void be_offline(struct sim *s)
 }
 
 /* Threads leave their calls, and others run, while the session is stopped. */
-static void restart(struct sim *s)
+static void restart_session(struct sim *s)
 {
 	sim_stop(s);
 	sim_cut(s, EVENTS);
@@ -310,12 +310,12 @@ static void do_unmarked(void (*what)(struct sim *s), bool marked)
 	sim_finish(s);
 	for (unsigned int cpu = 0; !marked && cpu < 2; cpu++)
 		end_after(s, cpu * 2 + CONTROL, nr[cpu]);
-	save(s, 0);
+	save_and_verify(s, 0);
 	check(!result.ret, "%s", result.finding[0].text);
 	check_equal(result.notes[KTAPE_RULE_MARKER], marked ? 0 : 2);
 	if (marked)
-		check_whole(s);
-	done(s);
+		check_whole_result(s);
+	end_verified(s);
 }
 
 static void test_unmarked(void)
@@ -324,7 +324,7 @@ static void test_unmarked(void)
 		void (*what)(struct sim *s);
 	} cases[] = {
 		{ be_offline },
-		{ restart },
+		{ restart_session },
 		{ filter_threads },
 		{ leave_ends_out },
 	};
@@ -336,7 +336,7 @@ static void test_unmarked(void)
 }
 
 /* The control ring was read as far as the event ring, and explains nothing. */
-static void test_no_marker(void)
+static void test_ends_without_marker(void)
 {
 	struct sim *s = sim_new(22);
 
@@ -346,9 +346,9 @@ static void test_no_marker(void)
 	sim_event(s, 0, KTAPE_EV_SCHED_SWITCH, 0, 2, 0, 101);
 	s->tid[0] = 101;
 	sim_finish(s);
-	save(s, 0);
+	save_and_verify(s, 0);
 	check_only(KTAPE_RULE_SWITCH, KTAPE_RING_EVENT, 0);
-	done(s);
+	end_verified(s);
 }
 
 /* What follows when all control rings end with the session. */
@@ -358,7 +358,7 @@ enum next {
 	START_IN_BLOCK /* of the event ring that was open at the stop */
 };
 
-static void test_late(void)
+static void test_ends_late_events(void)
 {
 	for (enum next next = NO_START; next <= START_IN_BLOCK; next++) {
 		struct sim *s = sim_new(24);
@@ -382,19 +382,19 @@ static void test_late(void)
 		sim_finish(s);
 		for (unsigned int cpu = 0; next != NO_START && cpu < 2; cpu++)
 			end_after(s, cpu * 2 + CONTROL, nr[cpu]);
-		save(s, 0);
+		save_and_verify(s, 0);
 		if (next == NO_START)
 			check_only(KTAPE_RULE_MARKER, KTAPE_RING_EVENT, 0);
 		else
 			check(!result.ret, "%s", result.finding[0].text);
-		done(s);
+		end_verified(s);
 	}
 }
 
 /* ---- absence ------------------------------------------------------------------- */
 
 /* Ask whether CPU 0 delivered a signal in a span in which it did. */
-static unsigned int ask(struct sim *s, uint64_t from, uint64_t to)
+static unsigned int ask_signal_absence(struct sim *s, uint64_t from, uint64_t to)
 {
 	const struct ktape_absence q = {
 		.opcode = KTAPE_EV_SIGNAL_DELIVER,
@@ -438,8 +438,9 @@ static void test_absent_events(void)
 		end_after(s, EVENTS, events);
 		if (!has)
 			end_after(s, CONTROL, control);
-		check_equal(ask(s, from, from + 2), KTAPE_ABSENT_NOT_ENABLED);
-		done(s);
+		check_equal(ask_signal_absence(s, from, from + 2),
+			    KTAPE_ABSENT_NOT_ENABLED);
+		end_verified(s);
 	}
 }
 
@@ -462,8 +463,8 @@ static void test_absent_markers(void)
 	sim_work(s, 60);
 	sim_finish(s);
 	end_after(s, CONTROL, nr);
-	check_equal(ask(s, from, to), KTAPE_ABSENT_NOT_ENABLED);
-	done(s);
+	check_equal(ask_signal_absence(s, from, to), KTAPE_ABSENT_NOT_ENABLED);
+	end_verified(s);
 }
 
 int main(int argc, char **argv)
@@ -476,13 +477,15 @@ int main(int argc, char **argv)
 		  test_missed_over_start },
 		{ "a ledger in a trace with the end of its session", test_finished },
 		{ "events whose markers were not read", test_unmarked },
-		{ "a control ring that was read without a marker", test_no_marker },
-		{ "events after the last record of the control rings", test_late },
+		{ "a control ring that was read without a marker",
+		  test_ends_without_marker },
+		{ "events after the last record of the control rings",
+		  test_ends_late_events },
 		{ "events that were not read are not proved absent",
 		  test_absent_events },
 		{ "nor are those whose markers were not read", test_absent_markers },
 		/* Last, because it waits for seconds, and a mutant ends at the first failure. */
-		{ "a pipe that ends there, or goes on", test_pipe },
+		{ "a pipe that ends there, or goes on", test_ends_in_pipe },
 		{ "a call without an end in a pipe that goes on", test_pipe_calls },
 	};
 

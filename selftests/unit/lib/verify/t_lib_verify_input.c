@@ -25,7 +25,7 @@ static void verify_input_finding(void *arg, const struct ktape_finding *f)
 }
 
 /* Verify @what into @result. */
-static void verify(const char *what)
+static void verify_input(const char *what)
 {
 	const struct ktape_verify_options how = { .finding = verify_input_finding,
 						  .arg = &result };
@@ -40,7 +40,7 @@ static void verify(const char *what)
 }
 
 /* A session that was stopped. */
-static struct sim *simple(void)
+static struct sim *make_stopped_session(void)
 {
 	struct sim *s = sim_new(1);
 
@@ -52,7 +52,7 @@ static struct sim *simple(void)
 	return s;
 }
 
-static void done(struct sim *s)
+static void remove_stopped_session(struct sim *s)
 {
 	trace_remove(folder);
 	sim_free(s);
@@ -69,16 +69,16 @@ static void test_one_stream(void)
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
-		struct sim *s = simple();
+		struct sim *s = make_stopped_session();
 		struct ktape_verify *v;
 
 		s->listed = true;
 		sim_save(s, folder, 0);
-		verify(folder);
+		verify_input(folder);
 		check_equal(result.ret, 0);
 		check_equal(result.notes, 0);
 		snprintf(path, sizeof(path), "%s/%s", folder, files[i]);
-		verify(path);
+		verify_input(path);
 		check(!result.ret, "%s: %s", files[i], result.first.text);
 		check_equal(result.notes, 1);
 		if (ktape_verify_open(path, NULL, &v, NULL) ||
@@ -87,14 +87,14 @@ static void test_one_stream(void)
 		ktape_verify_run(v);
 		check_equal(ktape_verify_verdict(v, -1, NULL), KTAPE_ABSENT_LOST);
 		ktape_verify_close(v);
-		done(s);
+		remove_stopped_session(s);
 	}
 }
 
 /* Foreign formats guarantee nothing. */
 static void test_import(void)
 {
-	struct sim *s = simple();
+	struct sim *s = make_stopped_session();
 	struct ktape_trace_options how = { .format = "native" };
 	struct ktape_sink_options to = { .format = "rkh" };
 	const struct ktape_event *e;
@@ -115,20 +115,20 @@ static void test_import(void)
 	ktape_sink_finish(sink);
 	ktape_sink_close(sink);
 	ktape_trace_close(t);
-	verify(path);
+	verify_input(path);
 	check_equal((unsigned int)-result.ret, EBADMSG);
 	check(strstr(result.error.text, "not in the native format"), "%s",
 	      result.error.text);
 	unlink(path);
-	done(s);
+	remove_stopped_session(s);
 }
 
 /* A live stream that ends, or that is told to end. */
-static void test_wake(void)
+static void test_input_wake(void)
 {
 	for (unsigned int ends = 0; ends < 2; ends++) {
 		struct ktape_verify_options how = { .arg = NULL };
-		struct sim *s = simple();
+		struct sim *s = make_stopped_session();
 		struct ktape_verify *v;
 		int data[2], wake[2], ret;
 		char bytes[4096];
@@ -161,7 +161,7 @@ static void test_wake(void)
 			close(data[1]);
 		close(wake[0]);
 		close(wake[1]);
-		done(s);
+		remove_stopped_session(s);
 	}
 }
 
@@ -190,23 +190,23 @@ static void clear_first(struct sim *s, unsigned int ring, bool reported)
 }
 
 /* CLEAR right after START is no error. */
-static void test_cleared(void)
+static void test_input_cleared(void)
 {
 	for (unsigned int reported = 0; reported < 2; reported++) {
-		struct sim *s = simple();
+		struct sim *s = make_stopped_session();
 
 		clear_first(s, 0, reported);
 		clear_first(s, 2, reported);
 		sim_save(s, folder, 0);
-		verify(folder);
+		verify_input(folder);
 		check((result.ret == 0) == (reported == 1), "%d wrong: %s",
 		      result.ret, result.first.text);
-		done(s);
+		remove_stopped_session(s);
 	}
 }
 
 /* What was cut off with the end of a packet is not unaccounted for. */
-static void test_cut_off(void)
+static void test_input_cut_off(void)
 {
 	struct sim *s = sim_new(1);
 	const struct sim_ring *r = &s->ring[0];
@@ -227,19 +227,19 @@ static void test_cut_off(void)
 	sim_save_pipe(s, path);
 	if (stat(path, &st) || truncate(path, st.st_size - 800))
 		abort();
-	verify(path);
+	verify_input(path);
 	check(strstr(result.first.text, "the middle of a packet"), "%s",
 	      result.first.text);
 	check_equal(result.bound, 0);
-	done(s);
+	remove_stopped_session(s);
 }
 
 static const struct tap_test tests[] = {
 	{ "a single stream file", test_one_stream },
-	{ "a session that was cleared", test_cleared },
+	{ "a session that was cleared", test_input_cleared },
 	{ "a foreign format", test_import },
-	{ "a packet that is cut off", test_cut_off },
-	{ "a stream that is ended by a call", test_wake },
+	{ "a packet that is cut off", test_input_cut_off },
+	{ "a stream that is ended by a call", test_input_wake },
 };
 
 int main(int argc, char **argv)

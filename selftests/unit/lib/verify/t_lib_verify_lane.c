@@ -92,7 +92,7 @@ static void verify_lane_finding(void *arg, const struct ktape_finding *f)
 }
 
 /* Return the bytes that all lanes hold. */
-static size_t held(const struct ktape_verify *v)
+static size_t bytes_in_lanes(const struct ktape_verify *v)
 {
 	size_t room = 0;
 
@@ -104,7 +104,7 @@ static size_t held(const struct ktape_verify *v)
 }
 
 /* Check a trace.  @jobs 0: one event after the other. */
-static void verify(const char *path, unsigned int jobs, struct result *r)
+static void verify_by_jobs(const char *path, unsigned int jobs, struct result *r)
 {
 	const struct ktape_verify_options how = { .finding = verify_lane_finding,
 						  .arg = r,
@@ -125,16 +125,16 @@ static void verify(const char *path, unsigned int jobs, struct result *r)
 	r->records = v->records;
 	r->passed = v->windows ? v->windows->passed : 0;
 	r->shared = v->windows ? v->windows->shared : 0;
-	r->room = held(v);
+	r->room = bytes_in_lanes(v);
 	ktape_verify_close(v);
 }
 
 /* Check a trace one by one, by one thread and by several, and compare. */
-static void check_ways(const char *path)
+static void check_lane_ways(const char *path)
 {
-	verify(path, 0, &plain);
+	verify_by_jobs(path, 0, &plain);
 	for (unsigned int jobs = 1; jobs <= 3; jobs += 2) {
-		verify(path, jobs, &other);
+		verify_by_jobs(path, jobs, &other);
 		check_equal(other.ended, plain.ended);
 		check_equal(other.nr, plain.nr);
 		check_equal(other.records, plain.records);
@@ -154,7 +154,7 @@ static void close_packets(struct sim *s, unsigned int steps)
 			  sim_sum(s->ring[cpu * 2].emitted), false);
 }
 
-static void save(struct sim *s, const char *dir)
+static void save_lane_trace(struct sim *s, const char *dir)
 {
 	sim_stop(s);
 	sim_finish(s);
@@ -163,7 +163,7 @@ static void save(struct sim *s, const char *dir)
 }
 
 /* A session that is quiet, and then busy: a large packet comes after many small ones. */
-static void test_sizes(void)
+static void test_lane_sizes(void)
 {
 	struct sim *s = sim_new(3);
 	const char *dir = trace_folder();
@@ -175,15 +175,15 @@ static void test_sizes(void)
 	for (unsigned int i = 0; i < 40; i++)
 		close_packets(s, 40);
 	close_packets(s, FULL);
-	save(s, dir);
-	check_ways(dir);
+	save_lane_trace(s, dir);
+	check_lane_ways(dir);
 	check_equal(plain.ended, 0);
 	check(other.passed > other.records / 2, "few records were in windows");
 	trace_remove(dir);
 }
 
 /* Most of the records are checked by several threads at the same time. */
-static void test_threads(void)
+static void test_lane_threads(void)
 {
 	struct sim *s = sim_new(4);
 	const char *dir = trace_folder();
@@ -191,8 +191,8 @@ static void test_threads(void)
 	sim_start(s);
 	for (unsigned int i = 0; i < SIM_PACKETS - 40; i++)
 		close_packets(s, 160);
-	save(s, dir);
-	check_ways(dir);
+	save_lane_trace(s, dir);
+	check_lane_ways(dir);
 	check_equal(plain.ended, 0);
 	check(other.shared, "no window was shared by threads");
 	printf("# %llu of %llu records in windows, %llu times shared\n",
@@ -229,16 +229,16 @@ static void check_empty(bool cut)
 		r->packets[r->nr - 1].data[KTAPE_BLOCK_HEADER + 9] ^= 1;
 		close_packets(s, 1000);
 	}
-	save(s, dir);
+	save_lane_trace(s, dir);
 	snprintf(path, sizeof(path), "%s/cpu0", dir);
 	if (stat(path, &st) || (cut && truncate(path, st.st_size - 64)))
 		abort();
-	check_ways(dir);
+	check_lane_ways(dir);
 	check(plain.ended > 0, "no damage was found");
 	trace_remove(dir);
 }
 
-static void test_empty(void)
+static void test_lane_empty_packet(void)
 {
 	check_empty(false);
 	check_empty(true);
@@ -248,7 +248,7 @@ static void test_empty(void)
  * A lane holds what a window needs, however many packets go through it.  @twice: two
  * streams have the same CPU, so that there are no windows.
  */
-static void check_memory(bool twice)
+static void check_lane_memory(bool twice)
 {
 	struct sim *s = sim_new(6);
 	const char *dir = trace_folder();
@@ -259,12 +259,12 @@ static void check_memory(bool twice)
 		close_packets(s, FULL / 3);
 		s->nr_truth = 0;
 	}
-	save(s, dir);
+	save_lane_trace(s, dir);
 	snprintf(path, sizeof(path), "%s/cpu0", dir);
 	snprintf(as, sizeof(as), "%s/cpu1", dir);
 	if (twice && (unlink(as) || link(path, as)))
 		abort();
-	verify(dir, 3, &other);
+	verify_by_jobs(dir, 3, &other);
 	check(twice ? !other.passed : other.passed > other.records / 2,
 	      "%llu records were in windows", (unsigned long long)other.passed);
 	check(other.room && other.room <= SIM_CPUS * (640U << 10),
@@ -273,14 +273,14 @@ static void check_memory(bool twice)
 	trace_remove(dir);
 }
 
-static void test_memory(void)
+static void test_lane_memory(void)
 {
-	check_memory(false);
-	check_memory(true);
+	check_lane_memory(false);
+	check_lane_memory(true);
 }
 
 /* Without memory for windows, events are checked one after the other. */
-static void test_no_memory(void)
+static void test_lane_no_memory(void)
 {
 	static const size_t sizes[] = {
 		sizeof(struct kt_windows), sizeof(struct kt_trial),
@@ -292,13 +292,13 @@ static void test_no_memory(void)
 
 	sim_start(s);
 	close_packets(s, FULL);
-	save(s, dir);
-	verify(dir, 0, &plain);
+	save_lane_trace(s, dir);
+	verify_by_jobs(dir, 0, &plain);
 	for (unsigned int i = 0; i < 2 * ARRAY_SIZE(sizes); i++) {
 		refused = sizes[i / 2];
 		refuse_from = i % 2 && i > 1;
 		asked = 0;
-		verify(dir, 3, &other);
+		verify_by_jobs(dir, 3, &other);
 		refused = 0;
 		check(asked > refuse_from, "nothing of size %zu was refused",
 		      sizes[i / 2]);
@@ -339,11 +339,11 @@ static void test_pool(void)
 
 static const struct tap_test tests[] = {
 	{ "threads see what they write for each other", test_pool },
-	{ "large packets come after many small ones", test_sizes },
-	{ "threads check windows, and find the same", test_threads },
-	{ "damage behind an empty packet is found", test_empty },
-	{ "packets that were read ahead hold little memory", test_memory },
-	{ "without memory for windows, all is checked", test_no_memory },
+	{ "large packets come after many small ones", test_lane_sizes },
+	{ "threads check windows, and find the same", test_lane_threads },
+	{ "damage behind an empty packet is found", test_lane_empty_packet },
+	{ "packets that were read ahead hold little memory", test_lane_memory },
+	{ "without memory for windows, all is checked", test_lane_no_memory },
 };
 
 int main(int argc, char **argv)

@@ -47,7 +47,7 @@ static void verify_load_check(struct sim *s)
 	ktape_verify_close(v);
 }
 
-static void done(struct sim *s)
+static void remove_loaded_trace(struct sim *s)
 {
 	trace_remove(folder);
 	sim_free(s);
@@ -63,7 +63,7 @@ static void check_rule(unsigned int rule)
 		      result.first.text);
 }
 
-static void check_whole(void)
+static void check_load_whole(void)
 {
 	check(!result.ret, "%d wrong, the first: rule %s, cpu %u packet %llu: %s",
 	      result.ret, ktape_rule_name(result.first.rule), result.first.cpu,
@@ -71,7 +71,7 @@ static void check_whole(void)
 }
 
 /* Leave @room bytes in the open packet of CPU's event ring. */
-static void fill(struct sim *s, size_t room)
+static void fill_event_packet(struct sim *s, size_t room)
 {
 	const struct sim_ring *r = &s->ring[RING];
 
@@ -82,7 +82,7 @@ static void fill(struct sim *s, size_t room)
 }
 
 /* A session whose last packet of CPU has @room bytes left. */
-static struct sim *begin(size_t room)
+static struct sim *begin_with_room(size_t room)
 {
 	struct sim *s = sim_new(1);
 
@@ -90,17 +90,17 @@ static struct sim *begin(size_t room)
 						<< (KTAPE_EV_SOFTIRQ_RAISE % 64);
 	sim_start(s);
 	sim_work(s, 200);
-	fill(s, room);
+	fill_event_packet(s, room);
 	return s;
 }
 
 /* Another thread runs on CPU without a switch record. */
-static void move(struct sim *s)
+static void change_thread(struct sim *s)
 {
 	s->tid[CPU] = s->tid[CPU] == FIRST ? FIRST + 1 : FIRST;
 }
 
-static void finish(struct sim *s)
+static void finish_and_check_load(struct sim *s)
 {
 	sim_event(s, CPU, KTAPE_EV_SOFTIRQ_RAISE, 1, 0, 0, 0);
 	sim_work(s, 200);
@@ -109,57 +109,57 @@ static void finish(struct sim *s)
 	verify_load_check(s);
 }
 
-static void test_stop(void)
+static void test_load_before_stop(void)
 {
 	/* A context record takes 16 bytes, so it opens the next packet. */
 	for (size_t room = 0; room <= 8; room += 8) {
-		struct sim *s = begin(room);
+		struct sim *s = begin_with_room(room);
 		unsigned int before = s->ring[RING].nr;
 
 		sim_stop(s);
-		move(s);
+		change_thread(s);
 		sim_start(s);
 		check_equal(s->ring[RING].nr, before + 1);
-		finish(s);
-		check_whole();
-		done(s);
+		finish_and_check_load(s);
+		check_load_whole();
+		remove_loaded_trace(s);
 	}
 }
 
-static void test_profile(void)
+static void test_load_before_profile(void)
 {
 	for (size_t room = 0; room <= 8; room += 8) {
-		struct sim *s = begin(room);
+		struct sim *s = begin_with_room(room);
 
 		sim_change(s, KTAPE_EV_SCHED_SWITCH, false);
-		move(s);
+		change_thread(s);
 		sim_context(s, CPU);
 		sim_change(s, KTAPE_EV_SCHED_SWITCH, true);
-		finish(s);
-		check_whole();
-		done(s);
+		finish_and_check_load(s);
+		check_load_whole();
+		remove_loaded_trace(s);
 	}
 }
 
 static void test_filter(void)
 {
-	struct sim *s = begin(0);
+	struct sim *s = begin_with_room(0);
 
 	sim_filter(s, KTAPE_FILTER_PID, true);
-	move(s);
+	change_thread(s);
 	sim_filter(s, KTAPE_FILTER_PID, false);
-	finish(s);
-	check_whole();
-	done(s);
+	finish_and_check_load(s);
+	check_load_whole();
+	remove_loaded_trace(s);
 }
 
 /* Nothing explains that another thread runs. */
 static void test_nothing(void)
 {
-	struct sim *s = begin(0);
+	struct sim *s = begin_with_room(0);
 	unsigned int last = s->ring[RING].nr + 1;
 
-	move(s);
+	change_thread(s);
 	sim_event(s, CPU, KTAPE_EV_SOFTIRQ_RAISE, 1, 0, 0, 0);
 	sim_stop(s);
 	sim_finish(s);
@@ -171,24 +171,7 @@ static void test_nothing(void)
 	check_equal(result.first.packet, last + 1);
 	check(strstr(result.first.text, "the packet begins with thread"), "%s",
 	      result.first.text);
-	done(s);
-}
-
-static void switch_to(struct sim *s, unsigned int cpu, int32_t next)
-{
-	sim_event(s, cpu, KTAPE_EV_SCHED_SWITCH, 0, 2, (uint32_t)s->tid[cpu],
-		  (uint32_t)next);
-	s->tid[cpu] = next;
-}
-
-static void enter(struct sim *s, unsigned int cpu, unsigned int nr)
-{
-	sim_event(s, cpu, KTAPE_EV_SYS_ENTER, nr, 0, 0, 0);
-}
-
-static void leave(struct sim *s, unsigned int cpu, unsigned int nr)
-{
-	sim_event(s, cpu, KTAPE_EV_SYS_EXIT, nr, 2, 0, 0);
+	remove_loaded_trace(s);
 }
 
 /*
@@ -201,17 +184,17 @@ static void make_gap(struct sim *s, bool reported)
 	struct sim_packet *p;
 
 	sim_start(s);
-	fill(s, 0);
+	fill_event_packet(s, 0);
 	gap = s->ring[RING].nr + 1;
-	switch_to(s, CPU, FIRST + 1);
-	switch_to(s, OTHER, FIRST);
-	enter(s, OTHER, 1);
-	switch_to(s, OTHER, FIRST + SIM_THREADS);
-	switch_to(s, CPU, FIRST);
-	leave(s, CPU, 1);
-	fill(s, 0);
-	enter(s, CPU, 3);
-	leave(s, CPU, 3);
+	sim_switch_to(s, CPU, FIRST + 1);
+	sim_switch_to(s, OTHER, FIRST);
+	sim_enter(s, OTHER, 1);
+	sim_switch_to(s, OTHER, FIRST + SIM_THREADS);
+	sim_switch_to(s, CPU, FIRST);
+	sim_leave(s, CPU, 1);
+	fill_event_packet(s, 0);
+	sim_enter(s, CPU, 3);
+	sim_leave(s, CPU, 3);
 	sim_stop(s);
 	sim_finish(s);
 	sim_remove(s, RING, gap);
@@ -231,13 +214,13 @@ static void test_gap(void)
 		verify_load_check(s);
 		/* The missing packet is one finding; its consequences are none. */
 		check_rule(reported ? KTAPE_RULE_LEDGER : KTAPE_RULE_SEQUENCE);
-		done(s);
+		remove_loaded_trace(s);
 	}
 }
 
 static const struct tap_test tests[] = {
-	{ "a packet is full before a stop and a start", test_stop },
-	{ "a packet is full before switches are disabled", test_profile },
+	{ "a packet is full before a stop and a start", test_load_before_stop },
+	{ "a packet is full before switches are disabled", test_load_before_profile },
 	{ "a packet is full before a filter", test_filter },
 	{ "a packet is full without a change", test_nothing },
 	{ "calls that continue in a gap", test_gap },

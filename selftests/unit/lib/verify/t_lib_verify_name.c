@@ -68,13 +68,13 @@ static struct sim *begin_in(uint32_t mode)
 	return s;
 }
 
-static struct sim *begin(void)
+static struct sim *begin_overwrite(void)
 {
 	return begin_in(KTAPE_MODE_OVERWRITE);
 }
 
 /* @tid runs on CPU and leaves it in @state. */
-static void run(struct sim *s, int32_t tid, unsigned int state)
+static void run_thread(struct sim *s, int32_t tid, unsigned int state)
 {
 	uint32_t before = (uint32_t)s->tid[CPU];
 
@@ -88,10 +88,10 @@ static void test_last_switch(void)
 	static const unsigned int states[] = { KTAPE_STATE_X, KTAPE_STATE_Z };
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(states); i++) {
-		struct sim *s = begin();
+		struct sim *s = begin_overwrite();
 
-		run(s, GHOST, KTAPE_STATE_PREEMPTED);
-		run(s, GHOST, states[i]);
+		run_thread(s, GHOST, KTAPE_STATE_PREEMPTED);
+		run_thread(s, GHOST, states[i]);
 		sim_work(s, 200);
 		verify_name_check(s);
 		check(!result.ret, "%d wrong: %s", result.ret, result.first);
@@ -103,11 +103,11 @@ static void test_last_switch(void)
 
 static void test_goes_on(void)
 {
-	struct sim *s = begin();
+	struct sim *s = begin_overwrite();
 	uint64_t then;
 
 	then = s->now;
-	run(s, GHOST, KTAPE_STATE_S);
+	run_thread(s, GHOST, KTAPE_STATE_S);
 	sim_work(s, 200);
 	verify_name_check(s);
 	check_equal(result.ret, 1);
@@ -122,11 +122,11 @@ static void test_goes_on(void)
 /* The module saw the exit, so it had to know the thread. */
 static void test_exit(void)
 {
-	struct sim *s = begin();
+	struct sim *s = begin_overwrite();
 
-	run(s, GHOST, KTAPE_STATE_PREEMPTED);
+	run_thread(s, GHOST, KTAPE_STATE_PREEMPTED);
 	sim_event(s, CPU, KTAPE_EV_PROCESS_EXIT, 0, 3, GHOST, GHOST);
-	run(s, GHOST, KTAPE_STATE_X);
+	run_thread(s, GHOST, KTAPE_STATE_X);
 	verify_name_check(s);
 	check_equal(result.errors, 1);
 	check(!strcmp(result.first, "thread 997 has no name"), "%s", result.first);
@@ -135,10 +135,10 @@ static void test_exit(void)
 /* The last switch of another thread explains nothing. */
 static void test_other(void)
 {
-	struct sim *s = begin();
+	struct sim *s = begin_overwrite();
 
-	run(s, GHOST, KTAPE_STATE_S);
-	run(s, GHOST + 1, KTAPE_STATE_X);
+	run_thread(s, GHOST, KTAPE_STATE_S);
+	run_thread(s, GHOST + 1, KTAPE_STATE_X);
 	verify_name_check(s);
 	check_equal(result.errors, 1);
 	check_equal(result.notes, 1);
@@ -146,10 +146,10 @@ static void test_other(void)
 
 static void test_many(void)
 {
-	struct sim *s = begin();
+	struct sim *s = begin_overwrite();
 
 	for (int32_t i = 0; i < GHOSTS; i++)
-		run(s, GHOST + i, KTAPE_STATE_S);
+		run_thread(s, GHOST + i, KTAPE_STATE_S);
 	verify_name_check(s);
 	check_equal(result.errors, GHOSTS);
 }
@@ -157,7 +157,7 @@ static void test_many(void)
 /* More functions than the first table of what was looked up has room for. */
 static void test_functions(void)
 {
-	struct sim *s = begin();
+	struct sim *s = begin_overwrite();
 
 	for (uint32_t i = 0; i < FUNCTIONS; i++)
 		sim_event(s, CPU, KTAPE_EV_TASKLET_ENTRY, 0, 2, i, 0x1000 + i);
@@ -169,7 +169,7 @@ static void test_functions(void)
  * The disk was full: of a session that still recorded, the rings with the names end
  * before those with the events, or have not begun.
  */
-static void test_cut_off(void)
+static void test_names_cut_off(void)
 {
 	enum { LATE, EARLY, NONE, CASES };
 
@@ -180,7 +180,7 @@ static void test_cut_off(void)
 		sim_start(s);
 		sim_work(s, 200);
 		if (i == EARLY)
-			run(s, GHOST, KTAPE_STATE_S);
+			run_thread(s, GHOST, KTAPE_STATE_S);
 		for (unsigned int r = KTAPE_RING_CONTROL; r < SIM_RINGS; r += 2) {
 			sim_close(s, &s->ring[r], sim_sum(s->ring[r].emitted),
 				  false);
@@ -189,7 +189,7 @@ static void test_cut_off(void)
 		}
 		sim_work(s, 200);
 		if (i != EARLY)
-			run(s, GHOST, KTAPE_STATE_S);
+			run_thread(s, GHOST, KTAPE_STATE_S);
 		check_as_it_is(s);
 		check_equal(result.errors, i == EARLY);
 		check(strstr(result.first, i == EARLY ? "thread 997 has no name" :
@@ -217,7 +217,7 @@ static void record_death(struct sim *s, int32_t tid, uint64_t died)
 }
 
 /* Lose the first packets of the event rings, as if they had been overwritten. */
-static void overwrite(struct sim *s)
+static void lose_first_packets(struct sim *s)
 {
 	for (unsigned int r = KTAPE_RING_EVENT; r < SIM_RINGS; r += 2) {
 		sim_close(s, &s->ring[r], sim_sum(s->ring[r].emitted), false);
@@ -267,12 +267,12 @@ static void test_replaced(void)
 		sim_start(s);
 		if (!cases[i].whole) {
 			sim_work(s, 100);
-			overwrite(s);
+			lose_first_packets(s);
 		}
 		if (cases[i].in_ring)
 			record_death(s, GHOST - 1, cases[i].in_ring);
 		for (int32_t g = 0; g < cases[i].ghosts; g++)
-			run(s, GHOST + g, KTAPE_STATE_S);
+			run_thread(s, GHOST + g, KTAPE_STATE_S);
 		verify_name_check(s);
 		check(result.errors == (cases[i].wrong ? nr : 0) &&
 			      result.notes == (cases[i].wrong ? 0 : nr),
@@ -286,13 +286,13 @@ static void test_replaced(void)
 }
 
 /* The death of a thread, with its name, is in an event ring behind its events. */
-static void test_late(void)
+static void test_name_late(void)
 {
 	struct sim *s = sim_new(1);
 
 	s->mode = KTAPE_MODE_OVERWRITE;
 	sim_start(s);
-	run(s, GHOST, KTAPE_STATE_S);
+	run_thread(s, GHOST, KTAPE_STATE_S);
 	sim_work(s, 200);
 	record_death(s, GHOST, s->now);
 	verify_name_check(s);
@@ -332,10 +332,10 @@ static void test_no_room_reasons(void)
 					    KTAPE_NO_ROOM_LATE };
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(cases); i++) {
-		struct sim *s = begin();
+		struct sim *s = begin_overwrite();
 		const char *at;
 
-		run(s, GHOST, KTAPE_STATE_S);
+		run_thread(s, GHOST, KTAPE_STATE_S);
 		for (unsigned int k = 0; k < ARRAY_SIZE(reasons); k++)
 			record_no_room(s, reasons[k], cases[i].count);
 		verify_name_check(s);
@@ -376,7 +376,7 @@ static void test_no_room(void)
 						 KTAPE_MODE_OVERWRITE);
 
 		for (int32_t g = 0; g < cases[i].ghosts; g++)
-			run(s, GHOST + g, KTAPE_STATE_S);
+			run_thread(s, GHOST + g, KTAPE_STATE_S);
 		record_no_room(s, cases[i].reason, cases[i].count);
 		verify_name_check(s);
 		check(result.errors == (cases[i].text ? 0 : 1) &&
@@ -396,9 +396,9 @@ static const struct tap_test tests[] = {
 	{ "another thread's last switch", test_other },
 	{ "more threads without a name than are remembered", test_many },
 	{ "more functions than the first table has room for", test_functions },
-	{ "a trace whose names are cut off", test_cut_off },
+	{ "a trace whose names are cut off", test_names_cut_off },
 	{ "a thread whose name made room for another one", test_replaced },
-	{ "a name that comes behind the events", test_late },
+	{ "a name that comes behind the events", test_name_late },
 	{ "names for which the module had no room", test_no_room },
 	{ "reasons why the module had no room", test_no_room_reasons },
 };

@@ -71,8 +71,8 @@ static void verify_window_finding(void *arg, const struct ktape_finding *f)
 }
 
 /* Check a trace. @jobs 0: one event after the other. */
-static void verify(const char *path, const struct ktape_absence *q,
-		   unsigned int jobs, struct result *r)
+static void verify_window(const char *path, const struct ktape_absence *q,
+			  unsigned int jobs, struct result *r)
 {
 	const struct ktape_verify_options how = {
 		.finding = verify_window_finding, .arg = r, .jobs = jobs
@@ -107,7 +107,7 @@ static void verify(const char *path, const struct ktape_absence *q,
 	ktape_verify_close(v);
 }
 
-static void compare(const char *what)
+static void compare_results(const char *what)
 {
 	for (unsigned int i = 0; i < plain.nr && i < FINDINGS; i++)
 		check(i < other.nr && !memcmp(&plain.finding[i], &other.finding[i],
@@ -132,19 +132,19 @@ static void compare(const char *what)
 }
 
 /* Check a trace in each way, and compare. */
-static void check_ways(const char *path, const struct ktape_absence *q)
+static void check_window_ways(const char *path, const struct ktape_absence *q)
 {
-	verify(path, q, 0, &plain);
-	verify(path, q, 1, &other);
+	verify_window(path, q, 0, &plain);
+	verify_window(path, q, 1, &other);
 	all_records += other.records;
 	all_passed += other.passed;
 	all_findings += plain.nr;
 	for (unsigned int i = 0; i < KTAPE_RULES; i++)
 		all_notes += plain.notes[i];
 	proved += q && plain.verdict[SIM_CPUS] == KTAPE_ABSENT_PROVED;
-	compare("one thread");
-	verify(path, q, 3, &other);
-	compare("threads");
+	compare_results("one thread");
+	verify_window(path, q, 3, &other);
+	compare_results("threads");
 }
 
 /* ---- what happens ----------------------------------------------------------- */
@@ -163,7 +163,7 @@ static bool is_wild(struct scene *m)
 }
 
 /* Give a thread a name, by a record in the event ring. */
-static void name_thread(struct scene *m, unsigned int cpu, uint32_t tid)
+static void name_scene_thread(struct scene *m, unsigned int cpu, uint32_t tid)
 {
 	const uint32_t args[7] = { tid, tid };
 	const struct ktape_record rec = {
@@ -200,7 +200,7 @@ static void let_run(struct scene *m, unsigned int cpu)
 	m->on[next] = cpu;
 }
 
-static void call(struct scene *m, unsigned int cpu)
+static void scene_call(struct scene *m, unsigned int cpu)
 {
 	static const unsigned int numbers[] = { 0, 1, 60, 202, 0xffff, 59 };
 	unsigned int i = thread_on(m, cpu), nr;
@@ -222,7 +222,7 @@ static void call(struct scene *m, unsigned int cpu)
 	m->calling[i] = m->calling[i] ? 0 : nr + 1;
 }
 
-static void interrupt(struct scene *m, unsigned int cpu)
+static void scene_interrupt(struct scene *m, unsigned int cpu)
 {
 	bool ends = m->nest[cpu] && sim_random(m->s, 3);
 	unsigned int irq = m->nest[cpu] - ends + (is_wild(m) ? 7 : 20);
@@ -244,7 +244,7 @@ static void refer(struct scene *m, unsigned int cpu)
 	case 0:
 		sim_event(s, cpu, KTAPE_EV_PROCESS_FORK, 0, 3, 100, m->next_tid);
 		if (sim_random(s, 8))
-			name_thread(m, cpu, m->next_tid);
+			name_scene_thread(m, cpu, m->next_tid);
 		m->next_tid += 1 + sim_random(s, 2);
 		break;
 	case 1:
@@ -269,7 +269,7 @@ static void refer(struct scene *m, unsigned int cpu)
 }
 
 /* Let something happen on a CPU.  Return: the CPU. */
-static unsigned int step(struct scene *m)
+static unsigned int scene_step(struct scene *m)
 {
 	unsigned int cpu = sim_random(m->s, SIM_CPUS);
 
@@ -280,13 +280,13 @@ static unsigned int step(struct scene *m)
 		break;
 	case 2:
 	case 3:
-		interrupt(m, cpu);
+		scene_interrupt(m, cpu);
 		break;
 	case 4:
 		refer(m, cpu);
 		break;
 	default:
-		call(m, cpu);
+		scene_call(m, cpu);
 		break;
 	}
 	return cpu;
@@ -298,7 +298,7 @@ static void mark_slowly(struct scene *m, unsigned int phase, const uint64_t *mas
 	for (unsigned int cpu = 0; cpu < SIM_CPUS; cpu++) {
 		sim_profile_on(m->s, cpu, phase, mask);
 		for (unsigned int i = sim_random(m->s, 300); i > 0; i--)
-			step(m);
+			scene_step(m);
 	}
 }
 
@@ -323,7 +323,7 @@ static void start_again(struct scene *m)
 }
 
 /* Change what is recorded, lost or filtered; or let time pass. */
-static void change(struct scene *m, unsigned int cpu)
+static void scene_change(struct scene *m, unsigned int cpu)
 {
 	struct sim *s = m->s;
 
@@ -364,7 +364,7 @@ static void change(struct scene *m, unsigned int cpu)
 	}
 }
 
-static struct sim *happen(uint64_t seed)
+static struct sim *play_random_scene(uint64_t seed)
 {
 	static const unsigned int more[] = {
 		KTAPE_EV_SCHED_WAKING,	KTAPE_EV_PROCESS_FORK,
@@ -382,10 +382,10 @@ static struct sim *happen(uint64_t seed)
 	m.wild = seed % 4 == 1 ? 100 : seed % 4 == 2 ? 3000 : 0;
 	sim_start(s);
 	for (unsigned int i = 0; i < ROUNDS * 150; i++) {
-		unsigned int cpu = step(&m);
+		unsigned int cpu = scene_step(&m);
 
 		if (seed % 3 && !sim_random(s, CHANCE))
-			change(&m, cpu);
+			scene_change(&m, cpu);
 	}
 	if (seed % 5)
 		sim_stop(s);
@@ -513,7 +513,7 @@ static void end_early(struct sim *s, struct sim_ring *r)
 /* Check a scene as a folder and as a file. @damage: ways to damage it, as bits. */
 static void check_scene(uint64_t seed, unsigned int damage)
 {
-	struct sim *s = happen(seed);
+	struct sim *s = play_random_scene(seed);
 	const char *dir = trace_folder();
 	char path[300];
 	struct ktape_absence q = {
@@ -535,12 +535,12 @@ static void check_scene(uint64_t seed, unsigned int damage)
 			 sim_random(s, SIM_CPUS));
 		damage_file(s, path);
 	}
-	check_ways(dir, seed % 2 ? &q : NULL);
+	check_window_ways(dir, seed % 2 ? &q : NULL);
 	snprintf(path, sizeof(path), "%s/pipe", dir);
 	sim_save_pipe(s, path);
 	if (damage & 2)
 		damage_file(s, path);
-	check_ways(path, seed % 2 ? NULL : &q);
+	check_window_ways(path, seed % 2 ? NULL : &q);
 	trace_remove(dir);
 	sim_free(s);
 }
@@ -559,7 +559,7 @@ static void check_scenes(unsigned int damage, uint64_t from, unsigned int nr)
 	       (unsigned long long)proved);
 }
 
-static void test_whole(void)
+static void test_window_scenes(void)
 {
 	check_scenes(0, 1, SCENES);
 	check(all_passed > all_records / 5, "few records were in windows");
@@ -620,7 +620,7 @@ static void test_early_calls(void)
 	while (s->ring[3].nr > nr)
 		sim_remove(s, 3, nr);
 	sim_save(s, dir, 0);
-	check_ways(dir, NULL);
+	check_window_ways(dir, NULL);
 	check(plain.errors[KTAPE_RULE_PAIR], "no call is wrong");
 	trace_remove(dir);
 	sim_free(s);
@@ -646,7 +646,7 @@ static void test_heads(void)
 		sim_finish(s);
 		change_head(s, sim_random(s, SIM_CPUS) * 2, i % HEADS);
 		sim_save(s, dir, 0);
-		check_ways(dir, NULL);
+		check_window_ways(dir, NULL);
 		check(i % HEADS != 1 || plain.errors[KTAPE_RULE_TIME],
 		      "no record is later than its packet");
 		trace_remove(dir);
@@ -655,7 +655,7 @@ static void test_heads(void)
 }
 
 /* Threads without a name: one runs to its last switch, the other one stays. */
-static void test_nameless(void)
+static void test_window_nameless(void)
 {
 	struct sim *s = sim_new(1);
 	const char *dir = trace_folder();
@@ -674,7 +674,7 @@ static void test_nameless(void)
 	sim_stop(s);
 	sim_finish(s);
 	sim_save(s, dir, 0);
-	check_ways(dir, NULL);
+	check_window_ways(dir, NULL);
 	check_equal(plain.notes[KTAPE_RULE_NAME], 1U);
 	check_equal(plain.errors[KTAPE_RULE_NAME], 1U);
 	trace_remove(dir);
@@ -682,7 +682,8 @@ static void test_nameless(void)
 }
 
 static const struct tap_test tests[] = {
-	{ "the same findings in windows, for scenes that break rules", test_whole },
+	{ "the same findings in windows, for scenes that break rules",
+	  test_window_scenes },
 	{ "the same in windows, for damaged packets", test_damaged_packets },
 	{ "the same in windows, for damaged files", test_damaged_files },
 	{ "the same in windows, for both", test_damaged_both },
@@ -691,7 +692,7 @@ static const struct tap_test tests[] = {
 	  test_early_calls },
 	{ "the same in windows, for slow starts and stops", test_slow },
 	{ "the same in windows, for changed headers", test_heads },
-	{ "the same in windows, for threads without a name", test_nameless },
+	{ "the same in windows, for threads without a name", test_window_nameless },
 };
 
 int main(int argc, char **argv)

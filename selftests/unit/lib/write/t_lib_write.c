@@ -16,7 +16,7 @@ static char dir[400];
 
 /* ---- directories ---------------------------------------------------------- */
 
-static int create(unsigned int flags)
+static int create_ctf(unsigned int flags)
 {
 	struct ktape_ctf *ctf;
 	size_t len;
@@ -30,7 +30,7 @@ static int create(unsigned int flags)
 	return err ? err : ktape_ctf_close(ctf);
 }
 
-static bool has(const char *name)
+static bool trace_has_file(const char *name)
 {
 	struct stat st;
 	char path[500];
@@ -49,19 +49,21 @@ static void begin_folder(void)
 static void test_replace(void)
 {
 	begin_folder();
-	check(!create(0), "an empty folder");
+	check(!create_ctf(0), "an empty folder");
 	trace_write(dir, "cpu0", "x", 1);
 	trace_write(dir, "control12", "x", 1);
-	check(create(0) == -ENOTEMPTY && has("cpu0"), "without force");
-	check(!create(KTAPE_CTF_FORCE), "with force");
-	check(has("metadata") && !has("cpu0") && !has("control12"),
+	check(create_ctf(0) == -ENOTEMPTY && trace_has_file("cpu0"),
+	      "without force");
+	check(!create_ctf(KTAPE_CTF_FORCE), "with force");
+	check(trace_has_file("metadata") && !trace_has_file("cpu0") &&
+		      !trace_has_file("control12"),
 	      "wrong files are left");
 	trace_remove(dir);
-	check(!create(KTAPE_CTF_FORCE), "no folder");
+	check(!create_ctf(KTAPE_CTF_FORCE), "no folder");
 }
 
 /* Files that are not of a trace are never removed, nor is a trace beside them. */
-static void test_foreign(void)
+static void test_write_foreign_files(void)
 {
 	static const char lttng[] = "/* CTF 1.8 */ trace { major = 1; };\n"
 				    "env { tracer_name = \"lttng-modules\"; };\n";
@@ -73,35 +75,39 @@ static void test_foreign(void)
 	trace_write(dir, "control0", "x", 1);
 	trace_write(dir, "registry", "x", 1);
 	trace_write(dir, "zoo", "x", 1);
-	check(create(KTAPE_CTF_FORCE) == -EEXIST, "a foreign file");
-	check(has("metadata") && has("cpu0") && has("control0") &&
-		      has("registry") && has("zoo"),
+	check(create_ctf(KTAPE_CTF_FORCE) == -EEXIST, "a foreign file");
+	check(trace_has_file("metadata") && trace_has_file("cpu0") &&
+		      trace_has_file("control0") &&
+		      trace_has_file("registry") && trace_has_file("zoo"),
 	      "a file was removed");
 
 	begin_folder();
 	trace_write(dir, "metadata", lttng, sizeof(lttng) - 1);
 	trace_write(dir, "cpu0", "x", 1);
-	check(create(KTAPE_CTF_FORCE) == -EEXIST, "a trace of others");
-	check(has("metadata") && has("cpu0"), "a file was removed");
+	check(create_ctf(KTAPE_CTF_FORCE) == -EEXIST, "a trace of others");
+	check(trace_has_file("metadata") && trace_has_file("cpu0"),
+	      "a file was removed");
 
 	begin_folder();
 	trace_write(dir, "cpu0", "x", 1);
-	check(create(KTAPE_CTF_FORCE) == -EEXIST, "a file of that name");
-	check(has("cpu0"), "the file was removed");
+	check(create_ctf(KTAPE_CTF_FORCE) == -EEXIST, "a file of that name");
+	check(trace_has_file("cpu0"), "the file was removed");
 
 	begin_folder();
 	trace_metadata(dir);
 	trace_write(dir, "cpu0", "x", 1);
 	snprintf(path, sizeof(path), "%s/cpu1", dir);
 	check(!mkdir(path, 0777), "mkdir");
-	check(create(KTAPE_CTF_FORCE) == -EEXIST, "a folder of that name");
-	check(has("metadata") && has("cpu0") && has("cpu1"), "a file was removed");
+	check(create_ctf(KTAPE_CTF_FORCE) == -EEXIST, "a folder of that name");
+	check(trace_has_file("metadata") && trace_has_file("cpu0") &&
+		      trace_has_file("cpu1"),
+	      "a file was removed");
 
 	begin_folder();
 	snprintf(path, sizeof(path), "%s/metadata", dir);
 	check(!mkfifo(path, 0666), "mkfifo");
 	alarm(200);
-	check(create(KTAPE_CTF_FORCE) == -EEXIST, "a pipe of that name");
+	check(create_ctf(KTAPE_CTF_FORCE) == -EEXIST, "a pipe of that name");
 	alarm(0);
 }
 
@@ -113,8 +119,8 @@ static void make_device(void)
 }
 
 /* A recording whose writes may fail once it is open. */
-static int record(const struct ktape_recorder_options *how,
-		  struct ktape_recorder_stats *stats, uint64_t limit)
+static int record_limited(const struct ktape_recorder_options *how,
+			  struct ktape_recorder_stats *stats, uint64_t limit)
 {
 	struct rlimit least, most;
 	struct ktape_recorder *r;
@@ -148,7 +154,7 @@ static void test_record(void)
 	     how.flags += KTAPE_RECORD_NO_URING) {
 		trace_remove(dir);
 		make_device();
-		check(!record(&how, &stats, 0), "record");
+		check(!record_limited(&how, &stats, 0), "record");
 		check_equal(stats.records, emitted);
 		check_equal(stats.emitted, emitted);
 		trace_read(dir, 0, &r);
@@ -174,7 +180,7 @@ static void test_tmpfs(void)
 	}
 	snprintf(path, sizeof(path), "%s/trace", folder);
 	make_device();
-	check(!record(&how, &stats, 0), "record");
+	check(!record_limited(&how, &stats, 0), "record");
 	check_equal(stats.records, emitted);
 	check(stats.plain_writes < 0, "direct writes to a tmpfs");
 	trace_read(path, 0, &r);
@@ -209,7 +215,7 @@ static void test_failed_writes(void)
 		how.flags = i % 2 ? KTAPE_RECORD_NO_URING : 0;
 		trace_remove(dir);
 		make_device();
-		err = record(&how, &stats, limit);
+		err = record_limited(&how, &stats, limit);
 		check(err == -EFBIG, "limit %llu: %d",
 		      (unsigned long long)limit, err);
 		trace_read(dir, 0, &r);
@@ -244,7 +250,7 @@ static void record_part(const struct ktape_recorder_options *how,
 	ktape_recorder_close(r);
 }
 
-static void check_events(uint64_t events, const char *what)
+static void check_trace_events(uint64_t events, const char *what)
 {
 	struct trace_result r;
 
@@ -254,7 +260,7 @@ static void check_events(uint64_t events, const char *what)
 }
 
 /* A trace is renamed at its end: its folder's contents until then. */
-static void test_staged(void)
+static void test_recorder_staged(void)
 {
 	const struct ktape_recorder_options how = {
 		.dir = dir,
@@ -267,18 +273,19 @@ static void test_staged(void)
 	trace_remove(dir);
 	record_part(&how, &part);
 	check(part.records && part.records < emitted, "no part was written");
-	check_events(part.records, "what was written is kept");
+	check_trace_events(part.records, "what was written is kept");
 	make_device();
 	check(!ktape_recorder_open(&device, &how, &r), "open");
 	ktape_recorder_step(r);
-	check_events(part.records, "the earlier trace stays until the end");
+	check_trace_events(part.records, "the earlier trace stays until the end");
 	ktape_recorder_close(r);
-	check_events(part.records, "and if there is no end");
-	check(!record(&how, &stats, 0), "record");
-	check_events(stats.records, "it is replaced");
+	check_trace_events(part.records, "and if there is no end");
+	check(!record_limited(&how, &stats, 0), "record");
+	check_trace_events(stats.records, "it is replaced");
 	record_part(&how, &part);
-	check_events(stats.records, "an earlier trace is worth more than a part");
-	check(!create(KTAPE_CTF_FORCE) && !has("cpu0"),
+	check_trace_events(stats.records,
+			   "an earlier trace is worth more than a part");
+	check(!create_ctf(KTAPE_CTF_FORCE) && !trace_has_file("cpu0"),
 	      "the folder has another file");
 }
 
@@ -302,7 +309,7 @@ static void test_kept(void)
 	check(ktape_recorder_finish(r) == -EEXIST,
 	      "the other file does not prevent the rename");
 	kept = ktape_recorder_kept(r);
-	check(kept && !has("metadata"), "not kept");
+	check(kept && !trace_has_file("metadata"), "not kept");
 	trace_read(kept ? kept : dir, 0, &got);
 	check(!got.opened && got.events == emitted, "%u events of %u",
 	      got.events, (unsigned int)emitted);
@@ -338,7 +345,7 @@ static void test_failed_pipe(void)
 
 static int waits;
 
-static int give_up(void *arg)
+static int give_up_waiting(void *arg)
 {
 	(void)arg;
 	return ++waits < 3 ? 0 : -ECANCELED;
@@ -347,7 +354,7 @@ static int give_up(void *arg)
 /* The caller decides how long to wait for a stuck reader. */
 static void test_stuck_pipe(void)
 {
-	struct ktape_recorder_options how = { .wait = give_up };
+	struct ktape_recorder_options how = { .wait = give_up_waiting };
 	struct ktape_recorder_stats stats;
 	int ends[2], err;
 
@@ -357,7 +364,7 @@ static void test_stuck_pipe(void)
 	waits = 0;
 	how.fd = ends[1];
 	alarm(200);
-	err = record(&how, &stats, 0);
+	err = record_limited(&how, &stats, 0);
 	alarm(0);
 	close(ends[0]);
 	close(ends[1]);
@@ -374,7 +381,7 @@ static void test_cancel(void)
 	trace_remove(dir);
 	make_device();
 	check(!ktape_recorder_open(&device, &how, &r), "open");
-	check(has("metadata"), "nothing there");
+	check(trace_has_file("metadata"), "nothing there");
 	ktape_recorder_step(r);
 	ktape_recorder_cancel(r);
 	check(access(dir, F_OK) && errno == ENOENT, "the folder is there");
@@ -382,7 +389,7 @@ static void test_cancel(void)
 	make_device();
 	check(!ktape_recorder_open(&device, &how, &r), "open");
 	ktape_recorder_cancel(r);
-	check(!access(dir, F_OK) && !has("metadata"), "an empty folder");
+	check(!access(dir, F_OK) && !trace_has_file("metadata"), "an empty folder");
 }
 
 /* ---- direct writes -------------------------------------------------------- */
@@ -398,7 +405,7 @@ static int whole_writes, short_writes;
 /* Writing causes events. */
 static bool echoes;
 
-static void echo(void)
+static void echo_positions(void)
 {
 	unsigned int i;
 	uint64_t most = (BLOCKS - 1) * BLOCK, begin;
@@ -418,7 +425,7 @@ ssize_t pwritev64(int fd, const struct iovec *iov, int nr, off64_t offset)
 	int flags = fcntl(fd, F_GETFL);
 	ssize_t n;
 
-	echo();
+	echo_positions();
 	if (!(flags & O_DIRECT) || !short_writes || whole_writes-- > 0)
 		return syscall(SYS_pwritev, fd, iov, nr, offset, 0);
 	if (short_writes-- == 1) {
@@ -446,7 +453,7 @@ static void test_short_direct(void)
 		make_device();
 		whole_writes = i / 3;
 		short_writes = 2 + i % 3;
-		check(!record(&how, &stats, 0), "case %d", i);
+		check(!record_limited(&how, &stats, 0), "case %d", i);
 		if (short_writes) {
 			tap_skip("no direct writes below $TMPDIR");
 			return;
@@ -509,7 +516,7 @@ static void test_leave(void)
  * CLEAR while the session runs: one ring begins inside a block and gets no more
  * events, the others fill up. The recorder must still be woken for the others.
  */
-static void test_cleared(void)
+static void test_positions_cleared(void)
 {
 	struct ktape_recorder_options how = { .flags = KTAPE_RECORD_ATTACHED };
 	struct ktape_recorder *r;
@@ -570,7 +577,7 @@ static void test_cleared_late(void)
  * Another process has moved one of our cursors: the other positions are
  * accepted.
  */
-static void test_refused(void)
+static void test_position_refused(void)
 {
 	struct ktape_recorder_options how = { .flags = KTAPE_RECORD_ATTACHED };
 	struct ktape_recorder *r;
@@ -683,7 +690,8 @@ static void test_cpus(void)
 		rings_there = RINGS;
 		check(!ktape_recorder_finish(r), "finish");
 		ktape_recorder_close(r);
-		check(!has("metadata.new"), "a temporary file is left behind");
+		check(!trace_has_file("metadata.new"),
+		      "a temporary file is left behind");
 		check(!ktape_trace_open(dir, NULL, &t, NULL), "read");
 		check_equal(ktape_trace_info(t)->cpus[0], 3);
 		check_equal(ktape_trace_info(t)->converted, 0);
@@ -729,20 +737,20 @@ static void test_env(void)
 
 static const struct tap_test tests[] = {
 	{ "a trace is replaced only with --force", test_replace },
-	{ "other files are not replaced", test_foreign },
+	{ "other files are not replaced", test_write_foreign_files },
 	{ "the recorder", test_record },
 	{ "the recorder on a tmpfs", test_tmpfs },
 	{ "the recorder: failed writes are not counted", test_failed_writes },
-	{ "the recorder: a trace is renamed at its end", test_staged },
+	{ "the recorder: a trace is renamed at its end", test_recorder_staged },
 	{ "the recorder: a trace that cannot be renamed", test_kept },
 	{ "the recorder: a reader that exits", test_failed_pipe },
 	{ "the recorder: a stuck reader", test_stuck_pipe },
 	{ "the recorder: nothing is left when cancelled", test_cancel },
 	{ "short direct writes", test_short_direct },
 	{ "events after the end are neither read nor lost", test_leave },
-	{ "positions of a cleared session", test_cleared },
+	{ "positions of a cleared session", test_positions_cleared },
 	{ "a session that is cleared when a CPU has come online", test_cleared_late },
-	{ "a refused position does not block the others", test_refused },
+	{ "a refused position does not block the others", test_position_refused },
 	{ "positions of 32 bits that wrap", test_narrow },
 	{ "the CPUs of a recording", test_cpus },
 	{ "values of the metadata", test_env },

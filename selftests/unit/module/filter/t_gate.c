@@ -38,7 +38,7 @@ static unsigned long key_of_timer(u32 token)
 	return (unsigned long)token << 3 | (KTAPE_GATE_TIMER + 1);
 }
 
-static enum kt_result pass(u32 opcode, u32 token, u64 *start)
+static enum kt_result pass_gates(u32 opcode, u32 token, u64 *start)
 {
 	const u32 args[] = { token, 7 };
 	const struct kt_record rec = {
@@ -54,17 +54,17 @@ static enum kt_result pass(u32 opcode, u32 token, u64 *start)
 	return result;
 }
 
-static enum kt_result begin(u32 token)
+static enum kt_result begin_timer(u32 token)
 {
-	return pass(KTAPE_EV_TIMER_EXPIRE_ENTRY, token, NULL);
+	return pass_gates(KTAPE_EV_TIMER_EXPIRE_ENTRY, token, NULL);
 }
 
-static enum kt_result end(u32 token, u64 *start)
+static enum kt_result end_timer(u32 token, u64 *start)
 {
-	return pass(KTAPE_EV_TIMER_EXPIRE_EXIT, token, start);
+	return pass_gates(KTAPE_EV_TIMER_EXPIRE_EXIT, token, start);
 }
 
-static void prepare(void)
+static void prepare_gate(void)
 {
 	static const struct ktape_filter_gate entry = {
 		.gate = KTAPE_GATE_TIMER,
@@ -84,8 +84,8 @@ static void prepare(void)
 /* Begin our pair in an earlier epoch, long ago. */
 static void prepare_stale(void)
 {
-	prepare();
-	begin(w.ours);
+	prepare_gate();
+	begin_timer(w.ours);
 	kt_gates_renew(w.gates);
 	kt_shim_time += LONG_NS;
 }
@@ -93,13 +93,13 @@ static void prepare_stale(void)
 static void end_ours(void *unused)
 {
 	(void)unused;
-	w.result = end(w.ours, &w.start);
+	w.result = end_timer(w.ours, &w.start);
 }
 
 static void begin_ours(void *unused)
 {
 	(void)unused;
-	w.result = begin(w.ours);
+	w.result = begin_timer(w.ours);
 }
 
 static void hold_ours(void *unused)
@@ -118,19 +118,19 @@ static void hold_ours(void *unused)
 static void begin_new(void *unused)
 {
 	(void)unused;
-	w.result = begin(w.new);
+	w.result = begin_timer(w.new);
 }
 
 static void come_begin_new(void)
 {
-	w.begun = begin(w.new);
+	w.begun = begin_timer(w.new);
 }
 
 static void come_whole_ours(void)
 {
-	w.begun = begin(w.ours);
+	w.begun = begin_timer(w.ours);
 	kt_shim_time += LONG_NS;
-	w.ended = end(w.ours, NULL);
+	w.ended = end_timer(w.ours, NULL);
 }
 
 static void stopped(void *unused)
@@ -149,7 +149,7 @@ static bool new_pair_is_whole(void)
 		return false;
 	}
 	kt_shim_time += LONG_NS;
-	if (end(w.new, &start) != KT_SPAN) {
+	if (end_timer(w.new, &start) != KT_SPAN) {
 		tap_fail("the new pair has no end");
 		return false;
 	}
@@ -165,8 +165,8 @@ static bool new_pair_is_whole(void)
  * Interrupt @operation at each of its instructions, each time in the state that
  * @ready sets up. @judge checks the result.
  */
-static void sweep(void (*ready)(void), void (*operation)(void *),
-		  void (*come_in)(void), bool (*judge)(void))
+static void sweep_gate_operation(void (*ready)(void), void (*operation)(void *),
+				 void (*come_in)(void), bool (*judge)(void))
 {
 	static uintptr_t where[ROOM];
 	size_t number, i;
@@ -204,7 +204,7 @@ static bool check_end(void)
 
 static void test_end(void)
 {
-	sweep(prepare_stale, end_ours, come_begin_new, check_end);
+	sweep_gate_operation(prepare_stale, end_ours, come_begin_new, check_end);
 }
 
 static bool check_begin(void)
@@ -213,7 +213,7 @@ static bool check_begin(void)
 
 	if (!new_pair_is_whole())
 		return false;
-	if (w.result != KT_FILTERED || end(w.ours, &start) != KT_SPAN) {
+	if (w.result != KT_FILTERED || end_timer(w.ours, &start) != KT_SPAN) {
 		tap_fail("our pair has no end");
 		return false;
 	}
@@ -222,12 +222,13 @@ static bool check_begin(void)
 
 static void test_begin(void)
 {
-	sweep(prepare_stale, begin_ours, come_begin_new, check_begin);
+	sweep_gate_operation(prepare_stale, begin_ours, come_begin_new, check_begin);
 }
 
 static void test_held(void)
 {
-	sweep(prepare_stale, hold_ours, come_begin_new, new_pair_is_whole);
+	sweep_gate_operation(prepare_stale, hold_ours, come_begin_new,
+			     new_pair_is_whole);
 }
 
 /* A pair begins and ends while its old slot is being taken over. */
@@ -239,7 +240,7 @@ static bool check_taken_over(void)
 		return false;
 	}
 	kt_shim_time += LONG_NS;
-	if (w.result != KT_FILTERED || end(w.new, NULL) != KT_SPAN) {
+	if (w.result != KT_FILTERED || end_timer(w.new, NULL) != KT_SPAN) {
 		tap_fail("the pair that was interrupted has no end");
 		return false;
 	}
@@ -248,7 +249,8 @@ static bool check_taken_over(void)
 
 static void test_taken_over(void)
 {
-	sweep(prepare_stale, begin_new, come_whole_ours, check_taken_over);
+	sweep_gate_operation(prepare_stale, begin_new, come_whole_ours,
+			     check_taken_over);
 }
 
 /* Without interruption: long, short, no pair, another epoch, no slot. */
@@ -257,24 +259,24 @@ static void test_alone(void)
 	u64 start;
 	unsigned int i;
 
-	prepare();
+	prepare_gate();
 	start = kt_shim_time;
-	check_equal(begin(1), KT_FILTERED);
+	check_equal(begin_timer(1), KT_FILTERED);
 	kt_shim_time += LONG_NS;
-	check_equal(end(1, &w.start), KT_SPAN);
+	check_equal(end_timer(1, &w.start), KT_SPAN);
 	check_equal(w.start, start);
-	check_equal(end(1, NULL), KT_PASS);
-	check_equal(begin(1), KT_FILTERED);
+	check_equal(end_timer(1, NULL), KT_PASS);
+	check_equal(begin_timer(1), KT_FILTERED);
 	kt_shim_time += SHORT_NS;
-	check_equal(end(1, NULL), KT_FILTERED);
-	check_equal(begin(1), KT_FILTERED);
+	check_equal(end_timer(1, NULL), KT_FILTERED);
+	check_equal(begin_timer(1), KT_FILTERED);
 	kt_gates_renew(w.gates);
-	check_equal(end(1, NULL), KT_PASS);
+	check_equal(end_timer(1, NULL), KT_PASS);
 	for (i = 0; !kt_gates_collisions(w.gates); i++)
-		begin(i);
+		begin_timer(i);
 	check(i > 1000, "a collision with %u open pairs", i);
 	kt_gates_renew(w.gates);
-	check_equal(begin(i - 1), KT_FILTERED);
+	check_equal(begin_timer(i - 1), KT_FILTERED);
 	check_equal(kt_gates_collisions(w.gates), 1);
 }
 

@@ -98,7 +98,7 @@ static size_t depth, room;
 
 /* ---- stores and their visibility ------------------------------------------ */
 
-static void store(struct state *s, unsigned int word, uint8_t value)
+static void store_word(struct state *s, unsigned int word, uint8_t value)
 {
 	s->pending[s->nr_pending].word = (uint8_t)word;
 	s->pending[s->nr_pending].value = value;
@@ -109,7 +109,7 @@ static void store(struct state *s, unsigned int word, uint8_t value)
 static void store_release(struct state *s, unsigned int word, uint8_t value)
 {
 	s->epoch++;
-	store(s, word, value);
+	store_word(s, word, value);
 }
 
 /*
@@ -150,7 +150,7 @@ static uint8_t limit_of(const struct frame *f)
 	return f->w >= SLOTS - BLOCK ? (uint8_t)(f->w + BLOCK - SLOTS) : 0;
 }
 
-static void end_event(struct frame *f)
+static void end_model_event(struct frame *f)
 {
 	memset(f, 0, sizeof(*f));
 }
@@ -165,7 +165,7 @@ static void check_room(struct state *s, struct frame *f)
 	if ((s->committed < limit && config.mutant != NO_LAP_CHECK) ||
 	    (config.discard && s->consumer < limit &&
 	     config.mutant != NO_CONSUMER_CHECK)) {
-		end_event(f); /* lost */
+		end_model_event(f); /* lost */
 		return;
 	}
 	if (config.mutant != NO_TAIL && config.mutant != TAIL_AFTER_RESERVE)
@@ -184,7 +184,7 @@ static void step_tail(struct state *s, struct frame *f)
 	}
 	if (f->tmp < limit && (s->tail < limit || config.mutant == TAIL_STORE)) {
 		s->tail = limit;
-		store(s, TAIL, limit);
+		store_word(s, TAIL, limit);
 	}
 	if (config.mutant != TAIL_WITHOUT_WMB)
 		s->epoch++;
@@ -215,7 +215,7 @@ static void step_publish(struct state *s, struct frame *f, bool first)
 	if (first == private_first)
 		s->committed = f->end;
 	else if (config.mutant == COMMIT_WITHOUT_RELEASE)
-		store(s, COMMIT, f->end);
+		store_word(s, COMMIT, f->end);
 	else
 		store_release(s, COMMIT, f->end);
 }
@@ -233,7 +233,7 @@ static void step_slow(struct state *s, struct frame *f)
 	f->end = swap ? s->write : f->tmp;
 	f->pc = SLOW_SHARED;
 	if ((swap ? f->tmp : s->committed) >= f->end)
-		end_event(f);
+		end_model_event(f);
 	else
 		f->tmp = 0;
 }
@@ -256,12 +256,12 @@ static void step_context(struct state *s, struct frame *f)
 		step_reserve(s, f);
 		break;
 	case STORE:
-		store(s, SLOT + f->w % SLOTS, f->w + 1);
+		store_word(s, SLOT + f->w % SLOTS, f->w + 1);
 		f->pc = OWNER;
 		break;
 	case OWNER:
 		if (s->committed != f->w && config.mutant != PUBLISH_BY_ANYONE)
-			end_event(f);
+			end_model_event(f);
 		else
 			f->pc = SHARED;
 		break;
@@ -278,7 +278,7 @@ static void step_context(struct state *s, struct frame *f)
 	case RECHECK:
 		f->pc = SLOW_WRITE;
 		if (s->write == f->end || config.mutant == NO_RECHECK)
-			end_event(f);
+			end_model_event(f);
 		break;
 	default:
 		step_slow(s, f);
@@ -287,7 +287,7 @@ static void step_context(struct state *s, struct frame *f)
 
 /* ---- the reader and control, one step ---------------------------------------- */
 
-static uint8_t oldest(const struct state *s)
+static uint8_t oldest_in_model(const struct state *s)
 {
 	return s->seen[TAIL] > s->floor ? s->seen[TAIL] : s->floor;
 }
@@ -319,11 +319,11 @@ static void step_reader(struct state *s)
 		s->reader_pc = R_TAIL;
 		break;
 	case R_TAIL:
-		if (s->position < oldest(s))
-			s->position = oldest(s);
+		if (s->position < oldest_in_model(s))
+			s->position = oldest_in_model(s);
 		s->reader_pc = s->position < s->commit ? R_COPY : R_COMMIT;
 		if (s->reader_pc == R_COPY && config.mutant == SECOND_LOOK_EARLY)
-			s->second = oldest(s);
+			s->second = oldest_in_model(s);
 		if (s->reader_pc == R_COPY && config.mutant == CONSUMER_EARLY)
 			s->consumer = (s->position + 1) / BLOCK * BLOCK;
 		break;
@@ -334,7 +334,7 @@ static void step_reader(struct state *s)
 			accept_copy(s);
 		break;
 	case R_SECOND:
-		s->second = oldest(s);
+		s->second = oldest_in_model(s);
 		accept_copy(s);
 		break;
 	default:

@@ -16,14 +16,14 @@ static struct ktape_block *block_at(u64 position)
 	return rig.base[(position / BLOCK_SIZE) & (BLOCKS - 1)];
 }
 
-static void begin(unsigned int mode, unsigned long start)
+static void begin_test_ring(unsigned int mode, unsigned long start)
 {
 	kt_shim_time = 1000;
 	rig_again(&rig, mode, start);
 	reader_start(&reader, &rig);
 }
 
-static void emit(unsigned int shape, unsigned int number)
+static void emit_records(unsigned int shape, unsigned int number)
 {
 	while (number--) {
 		kt_shim_time++;
@@ -35,12 +35,12 @@ static void emit(unsigned int shape, unsigned int number)
 static void emit_until(unsigned long room)
 {
 	do
-		emit(0, 1);
+		emit_records(0, 1);
 	while (rig_room(&rig) != room);
 }
 
 /* Checks for the end of each test. */
-static void settle(void)
+static void check_settled(void)
 {
 	const struct kt_ring *r = &rig.ring;
 
@@ -56,16 +56,16 @@ static void settle(void)
 
 static void settle_all_read(void)
 {
-	settle();
+	check_settled();
 	if (tap_why[0])
 		return;
 	check_equal(reader.records + rig_lost(&rig), rig_written(&rig));
 	check_equal(reader.skipped, 0);
 }
 
-static void test_empty(void)
+static void test_ring_empty(void)
 {
-	begin(KTAPE_MODE_OVERWRITE, 0);
+	begin_test_ring(KTAPE_MODE_OVERWRITE, 0);
 	check_equal(rig.page->commit, 0);
 	check_equal(rig.page->tail, 0);
 	check_equal(kt_ring_flush(&rig.ring), 0);
@@ -78,7 +78,7 @@ static void test_header(void)
 	const struct ktape_block *b = block_at(0);
 	const u32 *rec = (const u32 *)(b + 1);
 
-	begin(KTAPE_MODE_OVERWRITE, 0);
+	begin_test_ring(KTAPE_MODE_OVERWRITE, 0);
 	kt_shim_time = 0x123456789aULL;
 	rig_emit(&rig, 2, 3);
 	check_equal(rig.page->commit, KTAPE_BLOCK_HEADER + 24);
@@ -111,14 +111,14 @@ static void test_exact_fill(void)
 	for (shape = 0; shape < 8; shape++) {
 		unsigned long len = KTAPE_RECORD_SIZE(shape);
 
-		begin(KTAPE_MODE_OVERWRITE, 0);
+		begin_test_ring(KTAPE_MODE_OVERWRITE, 0);
 		emit_until(len);
-		emit(shape, 1);
+		emit_records(shape, 1);
 		check_equal(rig.ring.write, BLOCK_SIZE);
 		check_equal(rig.page->commit, BLOCK_SIZE);
 		check_equal(rig.opening, 1);
 		check(reader_poll(&reader), "%s", reader.error);
-		emit(shape, 1);
+		emit_records(shape, 1);
 		check_equal(rig.opening, 2);
 		check_equal(rig.ring.write, BLOCK_SIZE + KTAPE_BLOCK_HEADER + len);
 		check_equal(block_at(0)->content_bits, BLOCK_SIZE * 8);
@@ -130,7 +130,7 @@ static void test_block_change(void)
 {
 	unsigned long before;
 
-	begin(KTAPE_MODE_OVERWRITE, 0);
+	begin_test_ring(KTAPE_MODE_OVERWRITE, 0);
 	emit_until(16);
 	before = rig.ring.write;
 	kt_shim_time = 50000;
@@ -159,7 +159,7 @@ static void test_time_extension(void)
 	for (shape = 0; shape < RIG_SHAPES; shape++) {
 		if (shape == RIG_BLOB)
 			continue;
-		begin(KTAPE_MODE_OVERWRITE, 0);
+		begin_test_ring(KTAPE_MODE_OVERWRITE, 0);
 		for (i = 0; i < 40; i++) {
 			u64 extends = reader.extends, opened = rig.opened;
 			u64 before = kt_shim_time, now;
@@ -172,7 +172,7 @@ static void test_time_extension(void)
 			check_equal(reader.extends - extends,
 				    rig.opened == opened &&
 					    now >> 32 != before >> 32);
-			emit(1, 1);
+			emit_records(1, 1);
 			check(reader_poll(&reader), "%s", reader.error);
 			check_equal(reader.time, kt_shim_time);
 		}
@@ -195,7 +195,7 @@ static void test_time_extension_at_end(void)
 		for (room = 0; room <= 120; room += 8) {
 			bool opens = room < len + KTAPE_TIME_EXTEND_SIZE;
 
-			begin(KTAPE_MODE_OVERWRITE, 0);
+			begin_test_ring(KTAPE_MODE_OVERWRITE, 0);
 			emit_until(room);
 			kt_shim_time += TURN + 5;
 			rig_emit(&rig, 0, shape);
@@ -203,7 +203,7 @@ static void test_time_extension_at_end(void)
 			check(reader_poll(&reader), "%s", reader.error);
 			check_equal(reader.time, kt_shim_time);
 			check_equal(reader.extends, opens ? 0 : 1);
-			emit(shape, 3);
+			emit_records(shape, 3);
 			settle_all_read();
 		}
 	}
@@ -215,7 +215,7 @@ static void test_too_big(void)
 	struct kt_record rec = { .class = 5, .blob = bytes };
 	const unsigned long room = BLOCK_SIZE - KTAPE_BLOCK_HEADER;
 
-	begin(KTAPE_MODE_OVERWRITE, 0);
+	begin_test_ring(KTAPE_MODE_OVERWRITE, 0);
 	rec.code = KT_CODE(7, 0, 1, 0);
 	rec.size = (u32)room - 12; /* word, size, bytes: just fits */
 	kt_ring_write(&rig.ring, &rec);
@@ -236,13 +236,13 @@ static void test_too_big(void)
  * The time of a loss is reported once, and again if there was no room for the
  * report.
  */
-static void test_losses(void)
+static void test_ring_losses(void)
 {
 	const unsigned int class = rig_class(0);
 	struct kt_loss taken, again;
 	u64 first = 0, lost;
 
-	begin(KTAPE_MODE_DISCARD, 0);
+	begin_test_ring(KTAPE_MODE_DISCARD, 0);
 	check(!kt_ring_loss_take(&rig.ring, class, &taken),
 	      "a loss is pending before the first one");
 	while (!rig_lost(&rig)) {
@@ -275,12 +275,12 @@ static void test_losses(void)
  * Discard mode loses exactly the events that do not fit and counts them by
  * reason.
  */
-static void test_discard(void)
+static void test_ring_discard(void)
 {
 	u64 lost;
 
-	begin(KTAPE_MODE_DISCARD, 0);
-	emit(1, 5000);
+	begin_test_ring(KTAPE_MODE_DISCARD, 0);
+	emit_records(1, 5000);
 	lost = kt_ring_lost(rig.page, KTAPE_LOST_FULL);
 	check(lost > 0, "nothing was lost");
 	check_equal(rig.page->tail, 0);
@@ -291,10 +291,10 @@ static void test_discard(void)
 
 	/* Nothing is written over before a whole block is consumed. */
 	rig.page->consumer = BLOCK_SIZE - 1;
-	emit(1, 1);
+	emit_records(1, 1);
 	check_equal(kt_ring_lost(rig.page, KTAPE_LOST_FULL), lost + 1);
 	rig.page->consumer = BLOCK_SIZE;
-	emit(1, 1);
+	emit_records(1, 1);
 	check_equal(kt_ring_lost(rig.page, KTAPE_LOST_FULL), lost + 1);
 	check_equal(rig.page->tail, BLOCK_SIZE);
 	check_equal(rig.opening, BLOCKS + 1);
@@ -308,9 +308,9 @@ static void test_discard_consumer(void)
 {
 	unsigned int i;
 
-	begin(KTAPE_MODE_DISCARD, 0);
+	begin_test_ring(KTAPE_MODE_DISCARD, 0);
 	for (i = 0; i < 20000; i++) {
-		emit(i % 8, 1);
+		emit_records(i % 8, 1);
 		if (i % 50 == 0) {
 			check(reader_poll(&reader), "%s", reader.error);
 			rig.page->consumer = reader.position & ~(BLOCK_SIZE - 1);
@@ -318,7 +318,7 @@ static void test_discard_consumer(void)
 	}
 	check_equal(rig_lost(&rig), 0);
 	for (i = 0; i < 20000; i++) {
-		emit(i % 8, 1);
+		emit_records(i % 8, 1);
 		if (i % 1500 == 0) {
 			check(reader_poll(&reader), "%s", reader.error);
 			rig.page->consumer = reader.position & ~(BLOCK_SIZE - 1);
@@ -330,16 +330,16 @@ static void test_discard_consumer(void)
 }
 
 /* Overwrite mode: tail is the oldest surviving block, to the byte. */
-static void test_overwrite(void)
+static void test_ring_overwrite(void)
 {
 	struct reader late = {};
 	u64 block;
 	unsigned int i;
 
-	begin(KTAPE_MODE_OVERWRITE, 0);
+	begin_test_ring(KTAPE_MODE_OVERWRITE, 0);
 	reader_start(&late, &rig);
 	for (i = 0; i < 20000; i++) {
-		emit(i % 8, 1);
+		emit_records(i % 8, 1);
 		block = (rig.ring.write - 1) & ~(BLOCK_SIZE - 1);
 		check_equal(rig.page->tail, block + BLOCK_SIZE < SIZE ?
 						    0 :
@@ -351,17 +351,17 @@ static void test_overwrite(void)
 	check_equal(late.position, rig.ring.write);
 	check_equal(late.next[0], rig.seq[0]);
 	reader_free(&late);
-	settle();
+	check_settled();
 }
 
-static void test_flush(void)
+static void test_ring_flush(void)
 {
 	unsigned int shape;
 	u64 write;
 
 	for (shape = 0; shape < 8; shape++) {
-		begin(KTAPE_MODE_DISCARD, 0);
-		emit(shape, 3);
+		begin_test_ring(KTAPE_MODE_DISCARD, 0);
+		emit_records(shape, 3);
 		write = rig.ring.write;
 		check_equal(kt_ring_flush(&rig.ring), 0);
 		check_equal(rig.page->commit, BLOCK_SIZE + KTAPE_BLOCK_HEADER);
@@ -370,40 +370,40 @@ static void test_flush(void)
 		/* An empty block stays open. */
 		check_equal(kt_ring_flush(&rig.ring), 0);
 		check_equal(rig.page->commit, BLOCK_SIZE + KTAPE_BLOCK_HEADER);
-		emit(shape, 2);
+		emit_records(shape, 2);
 		settle_all_read();
 	}
 	/* After 2^32 ticks in an empty block, and at the end of a full one. */
 	kt_ring_flush(&rig.ring);
 	kt_shim_time += TURN;
-	emit(3, 1);
+	emit_records(3, 1);
 	emit_until(0);
 	check_equal(kt_ring_flush(&rig.ring), 0);
 	check_equal(rig.ring.write & (BLOCK_SIZE - 1), KTAPE_BLOCK_HEADER);
 	settle_all_read();
-	emit(1, 5000);
+	emit_records(1, 5000);
 	settle_all_read();
 	check_equal((u64)kt_ring_flush(&rig.ring), (u64)-EAGAIN);
 	settle_all_read();
 }
 
-static void test_stop(void)
+static void test_ring_stop(void)
 {
 	u64 write;
 
-	begin(KTAPE_MODE_OVERWRITE, 0);
-	emit(2, 10);
+	begin_test_ring(KTAPE_MODE_OVERWRITE, 0);
+	emit_records(2, 10);
 	write = rig.ring.write;
 	rig.page->flags = KTAPE_RING_FLAG_STOPPED;
 	kt_ring_halt(&rig.ring);
-	emit(0, 5);
-	emit(7, 5);
+	emit_records(0, 5);
+	emit_records(7, 5);
 	check_equal(rig.ring.write, write);
 	check_equal((u64)kt_ring_flush(&rig.ring), (u64)-EAGAIN);
 	check_equal(rig_lost(&rig), 10);
 	settle_all_read();
 	rig.page->flags = 0;
-	emit(1, 5);
+	emit_records(1, 5);
 	check_equal(rig.opening, 1);
 	check_equal(rig_lost(&rig), 10);
 	check(rig.ring.desc != &rig.ring.stop, "still halted");
@@ -418,13 +418,13 @@ static void test_lapping(void)
 {
 	u64 owned;
 
-	begin(KTAPE_MODE_OVERWRITE, 0);
+	begin_test_ring(KTAPE_MODE_OVERWRITE, 0);
 	emit_until(1000);
 	check(reader_poll(&reader), "%s", reader.error);
 	owned = rig.ring.write;
 	rig.ring.committed = owned - 8; /* an outer record is not committed */
 	rig.page->commit = owned - 8;
-	emit(1, 2000);
+	emit_records(1, 2000);
 	check_equal(rig.page->commit, owned - 8);
 	check(kt_ring_lost(rig.page, KTAPE_LOST_NESTED) > 0, "no refusal");
 	check_equal(rig.opening, BLOCKS);
@@ -477,7 +477,7 @@ static void test_blobs(void)
 
 	for (size = 0; size < sizeof(bytes); size++)
 		bytes[size] = (unsigned char)(size * 7 + 1);
-	begin(KTAPE_MODE_OVERWRITE, 0);
+	begin_test_ring(KTAPE_MODE_OVERWRITE, 0);
 	for (size = 0; size <= most; size++) {
 		unsigned long len = ALIGN(16 + size, 8);
 
@@ -503,7 +503,7 @@ static void test_blobs(void)
 }
 
 /* Positions wrap at 32 and at 64 bits. */
-static void test_wrap(void)
+static void test_ring_wrap(void)
 {
 	/*
 	 * The last start is early enough to go round the ring once before the
@@ -519,9 +519,9 @@ static void test_wrap(void)
 
 	for (i = 0; i < ARRAY_SIZE(starts); i++) {
 		for (mode = 0; mode < 2; mode++) {
-			begin(mode, starts[i]);
+			begin_test_ring(mode, starts[i]);
 			for (n = 0; n < 20000; n++) {
-				emit(n % 8, 1);
+				emit_records(n % 8, 1);
 				if (n % 64)
 					continue;
 				check(reader_poll(&reader), "%s", reader.error);
@@ -538,14 +538,14 @@ static void test_wrap(void)
 }
 
 /* Write and read some records in an earlier turn of the low half, from @to on. */
-static void step_back(u64 to)
+static void write_in_earlier_turn(u64 to)
 {
 	unsigned int i;
 
 	rig_steps = 0;
 	kt_shim_time = to;
 	for (i = 0; i < 50 && reader_poll(&reader); i++)
-		emit(i % 8, 20);
+		emit_records(i % 8, 20);
 }
 
 /*
@@ -555,7 +555,7 @@ static void step_back(u64 to)
 static void check_catches_up(u64 latest)
 {
 	kt_shim_time = latest + 1000;
-	emit(1, 300);
+	emit_records(1, 300);
 	check(reader_poll(&reader), "%s", reader.error);
 	check_equal(reader.time, latest + 1300);
 	check(rig.ring.desc != &rig.ring.stop, "records still take the slow path");
@@ -566,11 +566,11 @@ static void test_step_to_turn(void)
 {
 	u64 latest;
 
-	begin(KTAPE_MODE_OVERWRITE, 0);
+	begin_test_ring(KTAPE_MODE_OVERWRITE, 0);
 	kt_shim_time = 6 * TURN + 1000;
-	emit(1, 100);
+	emit_records(1, 100);
 	latest = kt_shim_time;
-	step_back(5 * TURN + 50);
+	write_in_earlier_turn(5 * TURN + 50);
 	check(reader_poll(&reader), "%s", reader.error);
 	check_equal(reader.time, latest);
 	check_equal(reader.extends, 0);
@@ -586,12 +586,12 @@ static void test_step_before_block(void)
 {
 	u64 latest;
 
-	begin(KTAPE_MODE_OVERWRITE, 0);
+	begin_test_ring(KTAPE_MODE_OVERWRITE, 0);
 	reader.steps = true;
 	kt_shim_time = 6 * TURN + 100000;
-	emit(1, 100);
+	emit_records(1, 100);
 	latest = kt_shim_time;
-	step_back(6 * TURN + 5);
+	write_in_earlier_turn(6 * TURN + 5);
 	check(reader_poll(&reader), "%s", reader.error);
 	check_equal(reader.time, latest);
 	check(rig_steps > 0, "the clock step was not reported");
@@ -609,16 +609,16 @@ static void test_step_within_block(void)
 {
 	u64 latest;
 
-	begin(KTAPE_MODE_OVERWRITE, 0);
+	begin_test_ring(KTAPE_MODE_OVERWRITE, 0);
 	reader.steps = true;
 	kt_shim_time = 6 * TURN + 1000;
-	emit(1, 100);
+	emit_records(1, 100);
 	latest = kt_shim_time;
 	kt_shim_time = latest - 50;
-	emit(1, 40);
+	emit_records(1, 40);
 	check(reader_poll(&reader), "%s", reader.error);
 	check_equal(reader.time, latest);
-	emit(1, 20);
+	emit_records(1, 20);
 	check(reader_poll(&reader), "%s", reader.error);
 	check_equal(reader.time, latest + 10);
 	check_catches_up(latest);
@@ -638,13 +638,13 @@ static void test_step_recorded(void)
 {
 	u64 latest;
 
-	begin(KTAPE_MODE_OVERWRITE, 0);
+	begin_test_ring(KTAPE_MODE_OVERWRITE, 0);
 	reader.steps = true;
 	kt_shim_time = 6 * TURN + 1000;
-	emit(1, 1);
+	emit_records(1, 1);
 	latest = kt_shim_time;
 	rig_on_step = emit_on_step;
-	step_back(5 * TURN + 50);
+	write_in_earlier_turn(5 * TURN + 50);
 	rig_on_step = NULL;
 	check_equal(rig_steps, 1);
 	check_equal(rig.seq[2], 1);
@@ -655,7 +655,7 @@ static void test_step_recorded(void)
 }
 
 static const struct tap_test tests[] = {
-	{ "empty ring", test_empty },
+	{ "empty ring", test_ring_empty },
 	{ "header and first record, member by member", test_header },
 	{ "exact fill of a block by each number of arguments", test_exact_fill },
 	{ "block change and closing members", test_block_change },
@@ -666,15 +666,15 @@ static const struct tap_test tests[] = {
 	{ "clock back within the block", test_step_within_block },
 	{ "clock back, and its report causes a record", test_step_recorded },
 	{ "too big a record", test_too_big },
-	{ "discard counts exactly", test_discard },
-	{ "losses are reported with their times", test_losses },
+	{ "discard counts exactly", test_ring_discard },
+	{ "losses are reported with their times", test_ring_losses },
 	{ "discard with a consumer", test_discard_consumer },
-	{ "overwrite: exact tail", test_overwrite },
-	{ "flush", test_flush },
-	{ "stop and halt", test_stop },
+	{ "overwrite: exact tail", test_ring_overwrite },
+	{ "flush", test_ring_flush },
+	{ "stop and halt", test_ring_stop },
 	{ "lapping is refused", test_lapping },
 	{ "blobs of every size near a block's end", test_blobs },
-	{ "wrapping positions", test_wrap },
+	{ "wrapping positions", test_ring_wrap },
 };
 
 int main(int argc, char **argv)

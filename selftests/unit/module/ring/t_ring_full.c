@@ -17,7 +17,7 @@ enum { NEVER = 0, PRIORITY1 = 2, PRIORITY0 = 3 };
 static struct rig rig;
 static struct reader reader;
 
-static void begin(unsigned int mode, unsigned long start)
+static void begin_full_ring(unsigned int mode, unsigned long start)
 {
 	kt_shim_time = 1000;
 	rig_again(&rig, mode, start);
@@ -26,7 +26,7 @@ static void begin(unsigned int mode, unsigned long start)
 	rig.ring.shed_at[1] = SIZE / 8 * 7;
 }
 
-static void emit(unsigned int context, unsigned int number)
+static void emit_in_context(unsigned int context, unsigned int number)
 {
 	while (number--) {
 		kt_shim_time++;
@@ -39,7 +39,7 @@ static u64 shed(unsigned int context)
 	return rig.page->lost[KTAPE_LOST_SHED][rig_class(context)];
 }
 
-static void settle(void)
+static void check_full_settled(void)
 {
 	check(reader_poll(&reader), "%s", reader.error);
 	check_equal((unsigned long)rig.page->commit, rig.ring.write);
@@ -54,16 +54,16 @@ static void test_shed(void)
 {
 	unsigned int mix;
 
-	begin(KTAPE_MODE_DISCARD, 0);
+	begin_full_ring(KTAPE_MODE_DISCARD, 0);
 	for (mix = 0; mix < 9000; mix++) {
-		emit(PRIORITY0, 1);
+		emit_in_context(PRIORITY0, 1);
 		if (shed(PRIORITY0) == 1 && !tap_why[0])
 			check(rig.ring.write > SIZE / 4 * 3 &&
 				      rig.ring.write <=
 					      SIZE / 4 * 3 + KTAPE_BLOCK_HEADER + 64,
 			      "priority 0 went at %lu", rig.ring.write);
-		emit(PRIORITY1, 1);
-		emit(NEVER, 1);
+		emit_in_context(PRIORITY1, 1);
+		emit_in_context(NEVER, 1);
 	}
 	check(shed(PRIORITY0) > shed(PRIORITY1),
 	      "the least important class is not shed first");
@@ -73,7 +73,7 @@ static void test_shed(void)
 	check_equal(kt_ring_lost(rig.page, KTAPE_LOST_FULL),
 		    rig.page->lost[KTAPE_LOST_FULL][rig_class(NEVER)]);
 	check(kt_ring_lost(rig.page, KTAPE_LOST_FULL) > 0, "it was not full");
-	settle();
+	check_full_settled();
 }
 
 /* A class alone reaches its own mark and no further. */
@@ -90,15 +90,15 @@ static void test_shed_marks(void)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(marks); i++) {
-		begin(KTAPE_MODE_DISCARD, 0);
-		emit(marks[i].context, 6000);
+		begin_full_ring(KTAPE_MODE_DISCARD, 0);
+		emit_in_context(marks[i].context, 6000);
 		check(rig.page->commit >= marks[i].most &&
 			      rig.page->commit <= marks[i].most + 4096 / 16,
 		      "priority %u ends at %llu", i, rig.page->commit);
 		check(shed(marks[i].context) == rig_lost(&rig) ||
 			      marks[i].context == NEVER,
 		      "lost for another reason");
-		settle();
+		check_full_settled();
 	}
 }
 
@@ -108,18 +108,18 @@ static void test_shed_ends(void)
 	u64 lost;
 	unsigned int round;
 
-	begin(KTAPE_MODE_DISCARD, 0);
+	begin_full_ring(KTAPE_MODE_DISCARD, 0);
 	for (round = 0; round < 20; round++) {
-		emit(PRIORITY0, 6000);
+		emit_in_context(PRIORITY0, 6000);
 		lost = rig_lost(&rig);
 		check(lost > 0, "nothing was shed in round %u", round);
 		check(reader_poll(&reader), "%s", reader.error);
 		rig.page->consumer = reader.position & ~(BLOCK_SIZE - 1);
-		emit(PRIORITY0, 100);
+		emit_in_context(PRIORITY0, 100);
 		check_equal(rig_lost(&rig), lost);
 		check(rig.ring.desc != &rig.ring.stop, "still guarded");
 	}
-	settle();
+	check_full_settled();
 }
 
 /*
@@ -132,7 +132,7 @@ static void test_full_parks(void)
 	unsigned long write;
 	u64 lost, opening;
 
-	begin(KTAPE_MODE_DISCARD, 0);
+	begin_full_ring(KTAPE_MODE_DISCARD, 0);
 	rig.ring.shed_at[0] = ~0UL;
 	rig.ring.shed_at[1] = ~0UL;
 	do {
@@ -152,10 +152,10 @@ static void test_full_parks(void)
 	lost = rig_lost(&rig);
 	rig_emit(&rig, NEVER, 0);
 	check_equal(rig.opening, opening + 1);
-	emit(NEVER, 10);
+	emit_in_context(NEVER, 10);
 	check_equal(rig_lost(&rig), lost);
 	check(rig.ring.desc != &rig.ring.stop, "still parked");
-	settle();
+	check_full_settled();
 }
 
 /* The last free block of a control ring is reserved for the end of a recording. */
@@ -167,11 +167,11 @@ static void test_full_reserve(void)
 	u64 lost;
 
 	for (i = 0; i < ARRAY_SIZE(modes); i++) {
-		begin(modes[i], 0);
+		begin_full_ring(modes[i], 0);
 		rig.ring.kind = KTAPE_RING_CONTROL;
 		rig.ring.shed_at[0] = ~0UL;
 		rig.ring.shed_at[1] = ~0UL;
-		emit(NEVER, 6000);
+		emit_in_context(NEVER, 6000);
 		lost = rig_lost(&rig);
 		check(lost > 0, "it was not full");
 		check(rig.ring.write <= SIZE - BLOCK_SIZE,
@@ -183,7 +183,7 @@ static void test_full_reserve(void)
 		/* A flush opens the last block, and no other record may use it. */
 		kt_ring_flush(&rig.ring);
 		check(rig.ring.write > SIZE - BLOCK_SIZE, "no flush");
-		emit(NEVER, 1);
+		emit_in_context(NEVER, 1);
 		kt_ring_write(&rig.ring, &ledger);
 		lost += 2;
 		check_equal(rig_lost(&rig), lost);
@@ -192,7 +192,7 @@ static void test_full_reserve(void)
 		for (n = 0; n < (BLOCK_SIZE - KTAPE_BLOCK_HEADER) / 8; n++)
 			kt_ring_write(&rig.ring, &ledger);
 		check_equal(rig_lost(&rig), lost);
-		emit(NEVER, 1);
+		emit_in_context(NEVER, 1);
 		check_equal(rig_lost(&rig), lost + 1);
 	}
 }
@@ -200,50 +200,50 @@ static void test_full_reserve(void)
 /* There is no mark when shedding is off, nor in other modes. */
 static void test_shed_never(void)
 {
-	begin(KTAPE_MODE_OVERWRITE, 0);
-	emit(PRIORITY0, 20000);
+	begin_full_ring(KTAPE_MODE_OVERWRITE, 0);
+	emit_in_context(PRIORITY0, 20000);
 	check_equal(rig_lost(&rig), 0);
 	check(rig.ring.desc != &rig.ring.stop, "overwrite is guarded");
-	begin(KTAPE_MODE_DISCARD, 0);
+	begin_full_ring(KTAPE_MODE_DISCARD, 0);
 	rig.ring.shed_at[0] = ~0UL;
 	rig.ring.shed_at[1] = ~0UL;
-	emit(PRIORITY0, 20000);
+	emit_in_context(PRIORITY0, 20000);
 	check_equal(kt_ring_lost(rig.page, KTAPE_LOST_SHED), 0);
 	check_equal(rig.page->commit, SIZE);
 	check_equal(rig.opening, BLOCKS);
-	settle();
+	check_full_settled();
 }
 
 /* The remembered end of a loss must not be one from long ago. */
 static void test_shed_old_end(void)
 {
-	begin(KTAPE_MODE_DISCARD, 0);
-	emit(PRIORITY0, 1000);
+	begin_full_ring(KTAPE_MODE_DISCARD, 0);
+	emit_in_context(PRIORITY0, 1000);
 	/* As with 32-bit positions half a turn later. */
 	rig.ring.stop.end = rig.ring.write + (1UL << (sizeof(long) * 8 - 2));
-	emit(PRIORITY0, 6000);
+	emit_in_context(PRIORITY0, 6000);
 	check(shed(PRIORITY0) > 0, "nothing was shed");
-	settle();
+	check_full_settled();
 }
 
 /*
  * The first record without room sets the end; that record and all later ones
  * are not recorded.
  */
-static void test_snapshot(void)
+static void test_full_snapshot(void)
 {
 	u64 written, full;
 
-	begin(KTAPE_MODE_SNAPSHOT, 0);
+	begin_full_ring(KTAPE_MODE_SNAPSHOT, 0);
 	do {
-		emit(NEVER, 1);
+		emit_in_context(NEVER, 1);
 	} while (!rig.filled);
 	full = kt_shim_time;
 	check_equal(rig.ring.filling, KT_FILLED);
 	check_equal(rig.ring.full, full);
 	written = rig_written(&rig) - 1;
 	check_equal(kt_ring_emitted(rig.page), written);
-	emit(PRIORITY0, 500);
+	emit_in_context(PRIORITY0, 500);
 	check_equal(rig.ring.full, full);
 	check_equal(rig_lost(&rig), 0);
 	check_equal(kt_ring_emitted(rig.page), written);
@@ -258,7 +258,7 @@ static void test_snapshot(void)
 	/* As if an outer context were just storing its time. */
 	rig.ring.filling = KT_FILLING;
 	rig.ring.full = 7;
-	emit(NEVER, 1);
+	emit_in_context(NEVER, 1);
 	check_equal(rig.ring.full, 7);
 }
 
@@ -267,12 +267,12 @@ static void test_snapshot_again(void)
 {
 	u64 commit;
 
-	begin(KTAPE_MODE_SNAPSHOT, 0);
-	emit(NEVER, 1000);
+	begin_full_ring(KTAPE_MODE_SNAPSHOT, 0);
+	emit_in_context(NEVER, 1000);
 	commit = rig.page->commit;
 	rig.page->floor = commit;
 	while (!rig.filled)
-		emit(NEVER, 1);
+		emit_in_context(NEVER, 1);
 	check(rig.page->commit >= commit + SIZE - 2 * BLOCK_SIZE,
 	      "full at %llu", rig.page->commit);
 	check(rig.page->commit <= commit + SIZE, "beyond the floor");
@@ -280,7 +280,7 @@ static void test_snapshot_again(void)
 }
 
 /* Cut off the last @number 16-byte records of context NEVER. */
-static void cut(unsigned int number, unsigned long position)
+static void cut_last_records(unsigned int number, unsigned long position)
 {
 	rig.seq[NEVER] -= number;
 	rig.page->emitted[rig_class(NEVER)] -= number;
@@ -289,22 +289,22 @@ static void cut(unsigned int number, unsigned long position)
 }
 
 /* Records after a cut follow the remaining ones, in the same block or the next. */
-static void test_cut(void)
+static void test_full_cut(void)
 {
 	unsigned int before, gone;
 	unsigned long position;
 
 	for (before = 1; before < 600; before += 7) {
 		for (gone = 0; gone < 600; gone += 67) {
-			begin(KTAPE_MODE_SNAPSHOT, 0);
-			emit(NEVER, before);
+			begin_full_ring(KTAPE_MODE_SNAPSHOT, 0);
+			emit_in_context(NEVER, before);
 			position = rig.ring.write;
-			emit(NEVER, gone);
-			cut(gone, position);
+			emit_in_context(NEVER, gone);
+			cut_last_records(gone, position);
 			check_equal(rig.page->commit, position);
 			check_equal(rig.ring.write, position);
-			emit(NEVER, 700);
-			settle();
+			emit_in_context(NEVER, 700);
+			check_full_settled();
 			check_equal(reader.records, before + 700);
 		}
 	}
@@ -317,26 +317,26 @@ static void renewed_from(unsigned long start)
 	unsigned int gone;
 
 	for (gone = 0; gone < 3000; gone += 271) {
-		begin(KTAPE_MODE_SNAPSHOT, start);
+		begin_full_ring(KTAPE_MODE_SNAPSHOT, start);
 		/* Clears, not cuts, have led to @start. */
 		rig.ring.above = 0;
-		emit(NEVER, 100);
+		emit_in_context(NEVER, 100);
 		position = rig.ring.write;
-		emit(NEVER, gone);
+		emit_in_context(NEVER, gone);
 		end = rig.ring.write;
-		cut(gone, position);
-		settle();
+		cut_last_records(gone, position);
+		check_full_settled();
 		kt_ring_renew(&rig.ring);
 		check_equal(rig.ring.write,
 			    gone ? ALIGN(end, BLOCK_SIZE) : position);
 		check_equal((unsigned long)rig.page->commit, rig.ring.write);
-		emit(NEVER, 700);
-		settle();
+		emit_in_context(NEVER, 700);
+		check_full_settled();
 		check_equal(reader.records, 800);
 		check_equal(rig.filled, 0);
 		kt_ring_renew(&rig.ring);
-		emit(NEVER, 1);
-		settle();
+		emit_in_context(NEVER, 1);
+		check_full_settled();
 	}
 }
 
@@ -356,14 +356,14 @@ static void test_cut_extension(void)
 {
 	unsigned long position;
 
-	begin(KTAPE_MODE_SNAPSHOT, 0);
-	emit(NEVER, 10);
+	begin_full_ring(KTAPE_MODE_SNAPSHOT, 0);
+	emit_in_context(NEVER, 10);
 	position = rig.ring.write;
 	kt_shim_time += TURN;
-	emit(NEVER, 1);
-	cut(1, position);
-	emit(NEVER, 1);
-	settle();
+	emit_in_context(NEVER, 1);
+	cut_last_records(1, position);
+	emit_in_context(NEVER, 1);
+	check_full_settled();
 	check_equal(reader.extends, 1);
 	check_equal(reader.time, kt_shim_time);
 }
@@ -378,7 +378,7 @@ static void test_cut_found(void)
 	u64 moment, events;
 
 	for (round = 0; round < 2000 && !tap_why[0]; round++) {
-		begin(KTAPE_MODE_SNAPSHOT, 0);
+		begin_full_ring(KTAPE_MODE_SNAPSHOT, 0);
 		nr = 1 + round * 37 % 3500;
 		for (i = 0; i < nr; i++) {
 			/*
@@ -404,13 +404,13 @@ static void test_cut_found(void)
 			events += c.events[i];
 		check_equal(events, nr - kept);
 		check_equal(events, c.events[RIG_OPCODE + 1]);
-		cut(nr - kept, c.position);
+		cut_last_records(nr - kept, c.position);
 		check(reader_poll(&reader), "%s", reader.error);
 		check_equal(reader.records, kept);
 		check(!kept || reader.time < moment, "a later record is left");
 		kt_shim_time += TURN * (round % 2);
-		emit(NEVER, 300);
-		settle();
+		emit_in_context(NEVER, 300);
+		check_full_settled();
 		check_equal(reader.records, kept + 300);
 	}
 }
@@ -422,12 +422,12 @@ static void test_cut_cleared(void)
 	struct kt_cut c;
 	u64 moment;
 
-	begin(KTAPE_MODE_SNAPSHOT, 0);
-	emit(NEVER, 100);
+	begin_full_ring(KTAPE_MODE_SNAPSHOT, 0);
+	emit_in_context(NEVER, 100);
 	moment = kt_shim_time;
-	emit(NEVER, 400);
+	emit_in_context(NEVER, 400);
 	floor = rig.ring.write;
-	emit(NEVER, 500);
+	emit_in_context(NEVER, 500);
 	memset(&c, 0, sizeof(c));
 	kt_cut_begin(&c, &rig.ring, floor, moment);
 	while (kt_cut_step(&c))
@@ -444,9 +444,9 @@ static const struct tap_test tests[] = {
 	{ "full: what the end of a recording needs", test_full_reserve },
 	{ "shed: not in other modes, nor when off", test_shed_never },
 	{ "shed: no end of long ago", test_shed_old_end },
-	{ "snapshot: full once, at the earliest time", test_snapshot },
+	{ "snapshot: full once, at the earliest time", test_full_snapshot },
 	{ "snapshot: room again after clearing", test_snapshot_again },
-	{ "cut: records go on behind it", test_cut },
+	{ "cut: records go on behind it", test_full_cut },
 	{ "cut: renewed above what was published", test_cut_renewed },
 	{ "cut: with a time extension", test_cut_extension },
 	{ "cut: found where the moment is", test_cut_found },

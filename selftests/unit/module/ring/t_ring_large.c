@@ -19,7 +19,7 @@
 static struct rig rig;
 static struct reader reader;
 
-static void begin(unsigned int mode, unsigned long start)
+static void begin_large_ring(unsigned int mode, unsigned long start)
 {
 	const struct kt_ring_config config = {
 		.block_size = BLOCK_SIZE,
@@ -70,7 +70,7 @@ static void test_followed(void)
 {
 	unsigned int i;
 
-	begin(KTAPE_MODE_OVERWRITE, 0);
+	begin_large_ring(KTAPE_MODE_OVERWRITE, 0);
 	for (i = 0; i < LAPS * BLOCKS && !tap_why[0]; i += 64) {
 		check_equal(emit_blocks(64), 64);
 		poll_ring();
@@ -83,9 +83,9 @@ static void test_followed(void)
 }
 
 /* A reader that comes after laps gets the last ring of them. */
-static void test_overwritten(void)
+static void test_large_overwritten(void)
 {
-	begin(KTAPE_MODE_OVERWRITE, 0);
+	begin_large_ring(KTAPE_MODE_OVERWRITE, 0);
 	check_equal(emit_blocks(LAPS * BLOCKS), LAPS * BLOCKS);
 	poll_ring();
 	/* One block is open, and the one that it took the memory of is gone. */
@@ -100,11 +100,11 @@ static void test_overwritten(void)
  * A full ring takes no more, and takes a whole ring again when it was read.  It
  * begins so that this happens across 2^31 and 2^32.
  */
-static void test_full(void)
+static void test_large_full(void)
 {
 	unsigned int lap;
 
-	begin(KTAPE_MODE_DISCARD, SIZE);
+	begin_large_ring(KTAPE_MODE_DISCARD, SIZE);
 	for (lap = 0; lap < LAPS && !tap_why[0]; lap++) {
 		u64 lost = rig_lost(&rig), used;
 
@@ -124,8 +124,8 @@ static void test_full(void)
 
 static const struct tap_test tests[] = {
 	{ "followed over 2^32", test_followed },
-	{ "overwritten", test_overwritten },
-	{ "full and read", test_full },
+	{ "overwritten", test_large_overwritten },
+	{ "full and read", test_large_full },
 };
 
 int main(int argc, char **argv)

@@ -73,7 +73,7 @@ static struct {
  * The time of each record must be one that the clock showed while it was
  * written.
  */
-static void check_time(struct reader *rd, const u32 *rec, u64 time)
+static void check_record_time(struct reader *rd, const u32 *rec, u64 time)
 {
 	unsigned int context = rec[1] >> 26 & 3;
 	u32 seq = rd->next[context] - 1;
@@ -88,7 +88,7 @@ static void check_time(struct reader *rd, const u32 *rec, u64 time)
 			 w.after[context][seq % WINDOW]);
 }
 
-static void emit(unsigned int shape)
+static void emit_at_level(unsigned int shape)
 {
 	u32 seq = w.rig.seq[w.level] % WINDOW;
 
@@ -98,7 +98,7 @@ static void emit(unsigned int shape)
 	w.after[w.level][seq] = kt_shim_time;
 }
 
-static void look(void)
+static void poll_readers(void)
 {
 	reader_poll(&w.live);
 	if (w.live.error[0])
@@ -106,16 +106,16 @@ static void look(void)
 	reader_walk(&w.walk);
 }
 
-static void nested(unsigned int records)
+static void emit_nested(unsigned int records)
 {
 	unsigned int i;
 
 	w.level++;
 	for (i = 0; i < records; i++) {
 		kt_shim_time++;
-		emit(1 + i % 3);
+		emit_at_level(1 + i % 3);
 		if (records < 8 || i % 8 == 0)
-			look();
+			poll_readers();
 		else
 			reader_poll(&w.live);
 	}
@@ -125,7 +125,7 @@ static void nested(unsigned int records)
 static void nested_one(void *arg)
 {
 	(void)arg;
-	nested(1);
+	emit_nested(1);
 }
 
 static void nested_deeper(void *arg)
@@ -133,7 +133,7 @@ static void nested_deeper(void *arg)
 	(void)arg;
 	w.nested_deep++;
 	w.level++;
-	nested(1);
+	emit_nested(1);
 	w.level--;
 }
 
@@ -144,32 +144,32 @@ static void inject(void *arg)
 	(void)arg;
 	w.injected++;
 	kt_shim_time += STEP_BACK ? -STEP_BACK : 1;
-	look();
+	poll_readers();
 	switch (w.burst) {
 	case ONE:
-		nested(1);
+		emit_nested(1);
 		break;
 	case DEEP:
 		step_run(nested_one, NULL, &step);
 		break;
 	case FEW:
-		nested(3);
+		emit_nested(3);
 		break;
 	case FILL:
-		nested(24);
+		emit_nested(24);
 		break;
 	case FILL_LOSE:
-		nested(24);
+		emit_nested(24);
 		rig_emit_too_big(&w.rig, w.level + 1);
 		break;
 	case LAP:
-		nested(110);
+		emit_nested(110);
 		break;
 	default:
 		kt_shim_time += JUMP;
-		nested(2);
+		emit_nested(2);
 	}
-	look();
+	poll_readers();
 }
 
 static void each(void *arg, unsigned int number)
@@ -184,7 +184,7 @@ static void each(void *arg, unsigned int number)
 	} else {
 		reader_poll(&w.live);
 		if (number % 4 == 0)
-			look();
+			poll_readers();
 	}
 }
 
@@ -194,11 +194,11 @@ static void operation(void *arg)
 	if (w.scene->shape == FLUSH)
 		kt_ring_flush(&w.rig.ring);
 	else
-		emit(w.scene->shape);
+		emit_at_level(w.scene->shape);
 }
 
 /* In discard mode the consumer follows the live reader. */
-static void consume(void)
+static void consume_live(void)
 {
 	w.rig.page->consumer = w.live.position & ~(BLOCK_SIZE - 1);
 }
@@ -210,14 +210,14 @@ static void write_until(unsigned int room)
 		unsigned long left = rig_room(&w.rig) - room;
 
 		kt_shim_time++;
-		emit(left > 24 && left < BLOCK_SIZE ? 3 : 0);
+		emit_at_level(left > 24 && left < BLOCK_SIZE ? 3 : 0);
 		reader_poll(&w.live);
-		consume();
+		consume_live();
 	} while (rig_room(&w.rig) != room);
 }
 
 /* Bring the ring to the start of the scene. */
-static void prepare(const struct scene *scene)
+static void prepare_scene(const struct scene *scene)
 {
 	unsigned int i, blocks = BLOCKS + 2 + !!scene->wrap;
 
@@ -236,7 +236,7 @@ static void prepare(const struct scene *scene)
 	 * While the clock is behind the latest time, records do not have the
 	 * clock's times.
 	 */
-	w.live.on_record = scene->back ? NULL : check_time;
+	w.live.on_record = scene->back ? NULL : check_record_time;
 	for (i = 0; i < blocks && !scene->fresh; i++)
 		write_until(16);
 	if (!scene->fresh)
@@ -263,7 +263,7 @@ static const char *ring_step_check(void)
 	const struct kt_ring *r = &w.rig.ring;
 	const struct ktape_ring_page *page = w.rig.page;
 
-	look();
+	poll_readers();
 	if (w.live.error[0])
 		return w.live.error;
 	if (w.walk.error[0])
@@ -297,7 +297,7 @@ static size_t boundaries(const struct scene *scene, uintptr_t *where)
 {
 	size_t number, i, j, unique = 0;
 
-	prepare(scene);
+	prepare_scene(scene);
 	number = step_trace(operation, NULL, where, ROOM);
 	for (i = 0; i < number; i++) {
 		for (j = 0; j < unique && where[j] != where[i]; j++)
@@ -321,7 +321,7 @@ static bool run_one(struct step *step, const char *what, size_t i, size_t of)
 }
 
 /* Run each burst at each instruction. */
-static bool sweep(const struct scene *scene)
+static bool sweep_bursts(const struct scene *scene)
 {
 	static uintptr_t where[ROOM];
 	size_t number = boundaries(scene, where), i;
@@ -337,7 +337,7 @@ static bool sweep(const struct scene *scene)
 				.each = each,
 			};
 
-			prepare(scene);
+			prepare_scene(scene);
 			if (!run_one(&step, "sweep", i, number))
 				return false;
 		}
@@ -364,7 +364,7 @@ static bool sweep_deep(const struct scene *scene)
 				.stopped = inject,
 			};
 
-			prepare(scene);
+			prepare_scene(scene);
 			w.deep = deep[j];
 			if (!run_one(&step, "sweep of two levels", i, number))
 				return false;
@@ -389,7 +389,7 @@ static bool sweep_pairs(const struct scene *scene)
 				.each = each,
 			};
 
-			prepare(scene);
+			prepare_scene(scene);
 			w.second = j;
 			w.third = j + 1 + (i + j) % 11;
 			if (!run_one(&step, "pairs", i, number))
@@ -408,7 +408,7 @@ static bool sweep_random(const struct scene *scene, unsigned int runs)
 		struct step step = { .after = 100000, .each = each };
 
 		w.random = i * 7919 + 17;
-		prepare(scene);
+		prepare_scene(scene);
 		w.odds = 3 + i % 12;
 		w.left = 6;
 		if (!run_one(&step, "random", i, runs))
@@ -421,7 +421,7 @@ static bool sweep_random(const struct scene *scene, unsigned int runs)
  * @injected: count before the test; before the first call, if there are
  * several.
  */
-static void tell(unsigned long injected)
+static void tell_injected(unsigned long injected)
 {
 	static unsigned int test;
 	static unsigned long first;
@@ -432,12 +432,12 @@ static void tell(unsigned long injected)
 	tap_tell("%lu injected", w.injected - first);
 }
 
-static void play(const struct scene *scene)
+static void play_ring_scene(const struct scene *scene)
 {
 	unsigned long injected = w.injected;
 
-	if (sweep(scene) && sweep_deep(scene))
-		tell(injected);
+	if (sweep_bursts(scene) && sweep_deep(scene))
+		tell_injected(injected);
 }
 
 /* By opcode, for the inlined path. */
@@ -447,18 +447,18 @@ static void test_put(void)
 	unsigned long injected = w.injected;
 
 	for (scene.shape = 0; scene.shape < 4; scene.shape++)
-		if (!sweep(&scene) || !sweep_deep(&scene))
+		if (!sweep_bursts(&scene) || !sweep_deep(&scene))
 			return;
-	tell(injected);
+	tell_injected(injected);
 }
 
-static void test_pairs(void)
+static void test_step_pairs(void)
 {
 	static const struct scene scene = { .shape = 1, .room = 200 };
 	unsigned long injected = w.injected;
 
 	if (sweep_pairs(&scene) && sweep_random(&scene, 400))
-		tell(injected);
+		tell_injected(injected);
 }
 
 static void test_open(void)
@@ -466,13 +466,13 @@ static void test_open(void)
 	static const struct scene scene = { .shape = 2, .room = 8 };
 	unsigned long injected = w.injected;
 
-	play(&scene);
+	play_ring_scene(&scene);
 	if (!tap_why[0] && sweep_random(&scene, 20))
-		tell(injected);
+		tell_injected(injected);
 }
 
 /* Positions reach 2^29 and 2^32, and counts 2^29. */
-static void test_wrap(void)
+static void test_step_wrap(void)
 {
 	struct scene scene = { .shape = 1, .room = 8 };
 	unsigned long injected = w.injected;
@@ -480,11 +480,11 @@ static void test_wrap(void)
 
 	for (i = 29; i <= 32; i += 3) {
 		scene.wrap = 1ULL << i;
-		play(&scene);
+		play_ring_scene(&scene);
 		if (tap_why[0])
 			return;
 	}
-	tell(injected);
+	tell_injected(injected);
 }
 
 static void test_exact(void)
@@ -492,19 +492,19 @@ static void test_exact(void)
 	static const struct scene full = { .shape = 1, .room = 0 };
 	static const struct scene filling = { .shape = 2, .room = 16 };
 
-	play(&full);
+	play_ring_scene(&full);
 	if (!tap_why[0])
-		play(&filling);
+		play_ring_scene(&filling);
 }
 
 static void test_first(void)
 {
 	static const struct scene scene = { .shape = 3, .fresh = true };
 
-	play(&scene);
+	play_ring_scene(&scene);
 }
 
-static void test_late(void)
+static void test_step_late(void)
 {
 	static const struct scene scene = {
 		.shape = 1,
@@ -517,16 +517,16 @@ static void test_late(void)
 		.late = true,
 	};
 
-	play(&scene);
+	play_ring_scene(&scene);
 	if (!tap_why[0])
-		play(&opening);
+		play_ring_scene(&opening);
 }
 
 /*
  * Times in the ring must not go back, whichever writer interrupts the one that
  * notices the step.
  */
-static void test_back(void)
+static void test_step_clock_back(void)
 {
 	static const struct scene scene = {
 		.shape = 1,
@@ -539,9 +539,9 @@ static void test_back(void)
 		.back = true,
 	};
 
-	play(&scene);
+	play_ring_scene(&scene);
 	if (!tap_why[0])
-		play(&opening);
+		play_ring_scene(&opening);
 }
 
 static void test_blob(void)
@@ -552,12 +552,12 @@ static void test_blob(void)
 	};
 	static const struct scene opening = { .shape = 7, .room = 32 };
 
-	play(&scene);
+	play_ring_scene(&scene);
 	if (!tap_why[0])
-		play(&opening);
+		play_ring_scene(&opening);
 }
 
-static void test_discard(void)
+static void test_step_discard(void)
 {
 	static const struct scene room = {
 		.shape = 2,
@@ -595,18 +595,18 @@ static void test_discard(void)
 		.mode = KTAPE_MODE_DISCARD,
 	};
 
-	play(&room);
+	play_ring_scene(&room);
 	if (!tap_why[0])
-		play(&last);
+		play_ring_scene(&last);
 	if (!tap_why[0])
-		play(&full);
+		play_ring_scene(&full);
 	if (!tap_why[0])
-		play(&fits);
+		play_ring_scene(&fits);
 	if (!tap_why[0])
-		play(&parked);
+		play_ring_scene(&parked);
 }
 
-static void test_flush(void)
+static void test_step_flush(void)
 {
 	static const struct scene scene = {
 		.shape = FLUSH,
@@ -615,10 +615,10 @@ static void test_flush(void)
 		.free = 2,
 	};
 
-	play(&scene);
+	play_ring_scene(&scene);
 }
 
-static void test_stopped(void)
+static void test_step_stopped(void)
 {
 	static const struct scene scene = {
 		.shape = 1,
@@ -626,10 +626,10 @@ static void test_stopped(void)
 		.stopped = true,
 	};
 
-	play(&scene);
+	play_ring_scene(&scene);
 }
 
-static void test_sum(void)
+static void test_step_sum(void)
 {
 	tap_tell("%lu injected, %lu on two levels, %lu runs, %lu stops",
 		 w.injected, w.nested_deep, w.runs, step_count);
@@ -637,18 +637,18 @@ static void test_sum(void)
 
 static const struct tap_test tests[] = {
 	{ "put: inlined, in the middle of a block", test_put },
-	{ "pairs: bursts at two and more places of one record", test_pairs },
+	{ "pairs: bursts at two and more places of one record", test_step_pairs },
 	{ "open: the record opens a block", test_open },
 	{ "exact: the block is full to the last byte", test_exact },
 	{ "first: the first record of a ring", test_first },
-	{ "wrap: positions and counts change their upper word", test_wrap },
-	{ "late: 2^32 ticks after the last record", test_late },
-	{ "back: the clock stepped back by 2^32 ticks", test_back },
+	{ "wrap: positions and counts change their upper word", test_step_wrap },
+	{ "late: 2^32 ticks after the last record", test_step_late },
+	{ "back: the clock stepped back by 2^32 ticks", test_step_clock_back },
 	{ "blob: records that are not inlined", test_blob },
-	{ "discard: with room, with the last block, without", test_discard },
-	{ "flush: closing a block before it is full", test_flush },
-	{ "stopped: writers after halt", test_stopped },
-	{ "sum", test_sum },
+	{ "discard: with room, with the last block, without", test_step_discard },
+	{ "flush: closing a block before it is full", test_step_flush },
+	{ "stopped: writers after halt", test_step_stopped },
+	{ "sum", test_step_sum },
 };
 
 int main(int argc, char **argv)

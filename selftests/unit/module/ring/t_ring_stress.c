@@ -71,7 +71,7 @@ static unsigned int shape_of(u32 number)
 	return shapes[number % sizeof(shapes)];
 }
 
-static inline void emit(unsigned int context, u32 number)
+static inline void emit_stress_record(unsigned int context, u32 number)
 {
 	inside = 1;
 	rig_emit(&rig, context, shape_of(number));
@@ -79,7 +79,7 @@ static inline void emit(unsigned int context, u32 number)
 }
 
 /* A signal of level n interrupts levels below n only. */
-static void on_signal(int signal)
+static void on_level_signal(int signal)
 {
 	unsigned int mine = (unsigned int)(signal - SIGRTMIN) + 1, i, burst;
 	unsigned int outer = level, was_inside = inside;
@@ -91,7 +91,7 @@ static void on_signal(int signal)
 	/* Mostly a few records; sometimes more than a small ring holds. */
 	burst = burst < 250 ? 1 + burst % 4 : 200;
 	for (i = 0; i < burst; i++)
-		emit(mine, rig.seq[mine]);
+		emit_stress_record(mine, rig.seq[mine]);
 	total.nested += burst;
 	if (burst == 4)
 		rig_emit_too_big(&rig, mine);
@@ -104,7 +104,7 @@ static void handle_signals(void)
 	int n, below;
 
 	for (n = 0; n < LEVELS; n++) {
-		struct sigaction action = { .sa_handler = on_signal };
+		struct sigaction action = { .sa_handler = on_level_signal };
 
 		sigemptyset(&action.sa_mask);
 		for (below = 0; below <= n; below++)
@@ -145,7 +145,7 @@ static void settle_down(void)
 	sched_setaffinity(0, sizeof(set), &set);
 }
 
-static void *read_all(void *arg)
+static void *read_until_done(void *arg)
 {
 	bool last;
 
@@ -171,7 +171,7 @@ static u64 accepted(void)
  * Write bursts of some rings' length at full speed. In between the reader may
  * catch up; otherwise most records would be overwritten before it checks them.
  */
-static void write_all(const struct plan *plan, u64 records)
+static void write_bursts(const struct plan *plan, u64 records)
 {
 	u64 burst = plan->rings * plan->blocks * plan->block_size / 17, i;
 	time_t end = time(NULL) + (time_t)PATIENCE;
@@ -179,7 +179,7 @@ static void write_all(const struct plan *plan, u64 records)
 	while ((plan->to_read ? READ_ONCE(reader.records) : accepted()) < records &&
 	       !READ_ONCE(reader.error[0]) && time(NULL) < end) {
 		for (i = 0; i < burst; i++)
-			emit(0, rig.seq[0]);
+			emit_stress_record(0, rig.seq[0]);
 		while ((unsigned long)READ_ONCE(reader.position) !=
 			       READ_ONCE(rig.ring.write) &&
 		       !READ_ONCE(reader.error[0]))
@@ -224,11 +224,11 @@ static void run_plan(const struct plan *plan)
 		 (unsigned long)((1ULL << 32) - 4 * plan->block_size * plan->blocks));
 	reader_start(&reader, &rig);
 	done = false;
-	check(!pthread_create(&thread, NULL, read_all, NULL), "no thread");
+	check(!pthread_create(&thread, NULL, read_until_done, NULL), "no thread");
 	sched_getaffinity(0, sizeof(before), &before);
 	settle_down();
 	check(start_timers(timers), "no timers: %s", strerror(errno));
-	write_all(plan, target * plan->percent / 100);
+	write_bursts(plan, target * plan->percent / 100);
 	for (n = 0; n < LEVELS; n++)
 		timer_delete(timers[n]);
 	done = true;
@@ -252,7 +252,7 @@ static void test_overwrite_large(void)
 	run_plan(&plans[0]);
 }
 
-static void test_overwrite(void)
+static void test_stress_overwrite(void)
 {
 	run_plan(&plans[1]);
 }
@@ -267,12 +267,12 @@ static void test_discard_large(void)
 	run_plan(&plans[3]);
 }
 
-static void test_discard(void)
+static void test_stress_discard(void)
 {
 	run_plan(&plans[4]);
 }
 
-static void test_sum(void)
+static void test_stress_sum(void)
 {
 	tap_tell("%llu written, %llu read and checked, %llu lost, %llu nested, %llu times inside the ring, %llu on two levels, %llu time extensions, %llu copies rejected",
 		 total.written, total.read, total.lost, total.nested,
@@ -283,11 +283,11 @@ static void test_sum(void)
 
 static const struct tap_test tests[] = {
 	{ "overwrite, 16 blocks of 64 KiB", test_overwrite_large },
-	{ "overwrite, 4 blocks of 4 KiB", test_overwrite },
+	{ "overwrite, 4 blocks of 4 KiB", test_stress_overwrite },
 	{ "overwrite, 4 blocks of 1 KiB", test_overwrite_small },
 	{ "discard, 16 blocks of 64 KiB", test_discard_large },
-	{ "discard, 4 blocks of 4 KiB", test_discard },
-	{ "sum", test_sum },
+	{ "discard, 4 blocks of 4 KiB", test_stress_discard },
+	{ "sum", test_stress_sum },
 };
 
 int main(int argc, char **argv)

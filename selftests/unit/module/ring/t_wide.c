@@ -64,7 +64,7 @@ static void test_upper(void)
 	check_equal(upper, 160);
 }
 
-static void count(void *arg)
+static void add_to_value(void *arg)
 {
 	(void)arg;
 	kt_count(&value);
@@ -125,7 +125,7 @@ static bool interfere_everywhere(void (*function)(void *), u64 from, u64 to)
 	return !wrong;
 }
 
-static void test_counts(void)
+static void test_wide_counts(void)
 {
 	unsigned int i;
 	u64 n;
@@ -135,7 +135,7 @@ static void test_counts(void)
 		u64 edge = turns[i] << KT_UPPER_SHIFT;
 
 		for (n = edge - 4; n != edge + 3; n++)
-			if (!interfere_everywhere(count, n, n + 1) ||
+			if (!interfere_everywhere(add_to_value, n, n + 1) ||
 			    !interfere_everywhere(uncount, n, n - 1) ||
 			    !interfere_everywhere(count_many, n, n + (1U << 29) - 8))
 				return;
@@ -143,7 +143,7 @@ static void test_counts(void)
 }
 
 /* What another CPU sees between two instructions of kt_wide_store(). */
-static void look(void *arg)
+static void check_seen_value(void *arg)
 {
 	u64 seen = value;
 
@@ -155,7 +155,7 @@ static void look(void *arg)
 		wrong = "a reader saw a number that never was";
 }
 
-static void store(void *arg)
+static void store_value(void *arg)
 {
 	(void)arg;
 	kt_wide_store(&value, high);
@@ -176,15 +176,15 @@ static void test_store(void)
 		for (to = 0; to < ARRAY_SIZE(values); to++) {
 			low = values[from];
 			high = values[to];
-			number = step_trace(store, NULL, where, ROOM);
+			number = step_trace(store_value, NULL, where, ROOM);
 			for (i = 0; i < number; i++) {
 				struct step step = {
 					.at = where[i],
-					.stopped = look,
+					.stopped = check_seen_value,
 				};
 
 				value = raw(low);
-				step_run(store, NULL, &step);
+				step_run(store_value, NULL, &step);
 				check(!wrong, "%#llx to %#llx: %s", low, high,
 				      wrong);
 				check_equal(kt_wide_load(&value), high);
@@ -196,7 +196,7 @@ static void test_store(void)
 static const struct tap_test tests[] = {
 	{ "a value from its two words", test_widen },
 	{ "upper words of blocks", test_upper },
-	{ "counts, interrupted at each instruction", test_counts },
+	{ "counts, interrupted at each instruction", test_wide_counts },
 	{ "values that jump, seen at each instruction", test_store },
 };
 

@@ -41,7 +41,7 @@ static void say(const char *format, ...)
 }
 
 /* Return the text of a file. */
-static const char *read_text(const char *name)
+static const char *read_message_file(const char *name)
 {
 	static char text[512];
 	FILE *f = fopen(name, "r");
@@ -59,9 +59,9 @@ static void test_file(void)
 	say("number %d", 7);
 	check_equal(redirect_messages("log"), EXIT_OK);
 	say("number %d", 8);
-	check(strstr(read_text("log"), "]: number 7\n"),
+	check(strstr(read_message_file("log"), "]: number 7\n"),
 	      "the first message is missing");
-	check(strstr(read_text("log"), "]: number 8\n"),
+	check(strstr(read_message_file("log"), "]: number 8\n"),
 	      "the file was not appended to");
 }
 
@@ -76,7 +76,8 @@ static void test_link(void)
 	check_equal(reason, ELOOP);
 	check_equal(redirect_messages("dangling"), EXIT_FAILED);
 	check_equal(reason, ELOOP);
-	check(!strcmp(read_text("precious"), "precious\n"), "it was written to");
+	check(!strcmp(read_message_file("precious"), "precious\n"),
+	      "it was written to");
 	check(access("nowhere", F_OK) && errno == ENOENT,
 	      "a file was made behind a link");
 }

@@ -46,7 +46,7 @@ int ktape_device_filter_off(struct ktape_device *device, unsigned int kind)
 	return 0;
 }
 
-static void tell(const char *format, va_list args)
+static void append_message(const char *format, va_list args)
 {
 	size_t len = strlen(reported);
 
@@ -59,7 +59,7 @@ int fail(const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	tell(format, args);
+	append_message(format, args);
 	va_end(args);
 	return EXIT_FAILED;
 }
@@ -69,7 +69,7 @@ void note(const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	tell(format, args);
+	append_message(format, args);
 	va_end(args);
 }
 
@@ -80,7 +80,7 @@ const char *kind_name(unsigned int kind)
 
 /* ---- tests -------------------------------------------------------------------- */
 
-static void start(void)
+static void reset_filters(void)
 {
 	for (unsigned int i = 0; i < KTAPE_FILTER_KINDS; i++) {
 		free(in_force[i]);
@@ -92,7 +92,7 @@ static void start(void)
 }
 
 /* Set the filters in @text like "ktape profile --load" does. */
-static int change(const char *text)
+static int change_filters(const char *text)
 {
 	struct ktape_config before = { .given = 0 }, config;
 	int ret;
@@ -115,13 +115,15 @@ static int change(const char *text)
 
 static void test_put_back(void)
 {
-	start();
-	check(!change("cpu = 0\nirq = 7\npid = 1:children\n"), "%s", reported);
+	reset_filters();
+	check(!change_filters("cpu = 0\nirq = 7\npid = 1:children\n"), "%s",
+	      reported);
 	check_force(KTAPE_FILTER_PID, "1:children");
 	check(!reported[0], "%s", reported);
 	/* The last kind; the kinds before it are in force by then. */
 	refuse[KTAPE_FILTER_STACK] = -EINVAL;
-	check(change("irq = 9\nuid = 5\nstack = mark\n") == EXIT_FAILED, "passes");
+	check(change_filters("irq = 9\nuid = 5\nstack = mark\n") == EXIT_FAILED,
+	      "passes");
 	check_force(KTAPE_FILTER_CPU, "0");
 	check_force(KTAPE_FILTER_IRQ, "7");
 	check_force(KTAPE_FILTER_PID, "1:children");
@@ -131,37 +133,37 @@ static void test_put_back(void)
 		      "all filters were restored to what they were before\n"),
 	      "%s", reported);
 	/* The old filter is refused when it is restored. */
-	start();
-	check(!change("cpu = 0\nirq = 7\n"), "%s", reported);
+	reset_filters();
+	check(!change_filters("cpu = 0\nirq = 7\n"), "%s", reported);
 	refuse[KTAPE_FILTER_STACK] = refuse[KTAPE_FILTER_IRQ] = -ENOMEM;
-	check(change("stack = mark\n") == EXIT_FAILED, "passes");
+	check(change_filters("stack = mark\n") == EXIT_FAILED, "passes");
 	check_force(KTAPE_FILTER_CPU, "0");
 	check(strstr(reported,
 		     "irq: cannot restore the filter that was active before: Cannot allocate memory"),
 	      "%s", reported);
 	check(!strstr(reported, "restored to"), "%s", reported);
-	start();
+	reset_filters();
 }
 
 static void test_which(void)
 {
-	start();
+	reset_filters();
 	refuse[KTAPE_FILTER_PID] = -ESRCH;
-	check(change("pid = 1,2147483647:threads,2147483646\n"), "passes");
+	check(change_filters("pid = 1,2147483647:threads,2147483646\n"), "passes");
 	check(strstr(reported, "no such thread: 2147483647\n"), "%s", reported);
-	start();
+	reset_filters();
 	refuse[KTAPE_FILTER_CGROUP] = -EBADF;
-	check(change("cgroup = /no/such\n"), "passes");
+	check(change_filters("cgroup = /no/such\n"), "passes");
 	check(strstr(reported, "cgroup: /no/such: no such cgroup\n"), "%s",
 	      reported);
-	start();
+	reset_filters();
 	refuse[KTAPE_FILTER_CGROUP] = -EBADF;
-	check(change("cgroup = /proc/self\n"), "passes");
+	check(change_filters("cgroup = /proc/self\n"), "passes");
 	check(strstr(reported,
 		     "cgroup: /proc/self: not a directory of cgroup version 2"),
 	      "%s", reported);
 	check(ktape_cgroup_check("id:18446744073709551615") == -ENOENT, "id");
-	start();
+	reset_filters();
 }
 
 /* Threads without a number cannot be set again. */
@@ -173,7 +175,7 @@ static void test_unknown(void)
 		.entries = pids, .active = true,
 	}, got;
 
-	start();
+	reset_filters();
 	check(!ktape_filter_format(&v, &in_force[v.kind]), "format");
 	check(!strcmp(in_force[v.kind], "5:threads,0:children,7"), "%s",
 	      in_force[v.kind]);
@@ -188,7 +190,7 @@ static void test_unknown(void)
 	check(!filter_get(NULL, v.kind, &got), "get");
 	check(got.nr == 1 && !reported[0], "%s", reported);
 	ktape_filter_release(&got);
-	start();
+	reset_filters();
 }
 
 static const struct tap_test tests[] = {

@@ -118,7 +118,7 @@ int serve_page_converter(void)
 /* ---- the client ------------------------------------------------------------------ */
 
 /* Ask for a conversion, and read until the server closes the connection. */
-static size_t ask(uint16_t port, char *answer, size_t room)
+static size_t ask_for_csv(uint16_t port, char *answer, size_t room)
 {
 	static const char request[] =
 		"GET /csv/t HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n";
@@ -147,7 +147,7 @@ static void test_silent(void)
 
 	check(!serve_mhd_load(), "no libmicrohttpd");
 	check_equal(serve_http_start(&s, &http), 0);
-	len = ask(s.port, answer, sizeof(answer) - 1);
+	len = ask_for_csv(s.port, answer, sizeof(answer) - 1);
 	serve_http_stop(http);
 	check(strstr(answer, " 200 "), "%zu bytes: %s", len, answer);
 	body = strstr(answer, "\r\n\r\n");

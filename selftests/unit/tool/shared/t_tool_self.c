@@ -56,14 +56,14 @@ static int be_program(const char *what)
 
 /* ---- tests -------------------------------------------------------------------------- */
 
-static int run(int (*how)(char *const argv[]), const char *what)
+static int run_self_command(int (*how)(char *const argv[]), const char *what)
 {
 	char *const argv[] = { (char *)"self", (char *)what, NULL };
 
 	return how(argv);
 }
 
-static void block(int how, int number)
+static void block_signal(int how, int number)
 {
 	sigset_t set;
 
@@ -82,39 +82,39 @@ static bool is_blocked(int number)
 
 static void plain(void)
 {
-	block(SIG_BLOCK, SIGTERM);
+	block_signal(SIG_BLOCK, SIGTERM);
 	signal(SIGPIPE, SIG_IGN);
-	check_equal(run(run_self, "term"), -EINTR);
-	check_equal(run(run_self, "pipe"), -EINTR);
-	check_equal(run(run_self_until_signal, "term"), -EINTR);
-	check_equal(run(run_self, "go on"), WENT_ON);
+	check_equal(run_self_command(run_self, "term"), -EINTR);
+	check_equal(run_self_command(run_self, "pipe"), -EINTR);
+	check_equal(run_self_command(run_self_until_signal, "term"), -EINTR);
+	check_equal(run_self_command(run_self, "go on"), WENT_ON);
 	check(is_blocked(SIGTERM), "not blocked any more");
 	signal(SIGPIPE, SIG_DFL);
-	block(SIG_UNBLOCK, SIGTERM);
+	block_signal(SIG_UNBLOCK, SIGTERM);
 }
 
 static void passed_on(void)
 {
-	check_equal(run(run_self_until_signal, "end-me"), -EINTR);
+	check_equal(run_self_command(run_self_until_signal, "end-me"), -EINTR);
 	check(!is_blocked(SIGTERM), "still blocked");
-	block(SIG_BLOCK, SIGTERM);
-	check_equal(run(run_self_until_signal, "end-me"), -EINTR);
+	block_signal(SIG_BLOCK, SIGTERM);
+	check_equal(run_self_command(run_self_until_signal, "end-me"), -EINTR);
 	check(is_blocked(SIGTERM), "not blocked any more");
-	block(SIG_UNBLOCK, SIGTERM);
+	block_signal(SIG_UNBLOCK, SIGTERM);
 }
 
 static void earlier(void)
 {
-	block(SIG_BLOCK, SIGTERM);
+	block_signal(SIG_BLOCK, SIGTERM);
 	raise(SIGTERM);
-	check_equal(run(run_self_until_signal, "go on"), WENT_ON);
-	block(SIG_UNBLOCK, SIGTERM);
+	check_equal(run_self_command(run_self_until_signal, "go on"), WENT_ON);
+	block_signal(SIG_UNBLOCK, SIGTERM);
 }
 
 static void ignored(void)
 {
 	signal(SIGINT, SIG_IGN);
-	check_equal(run(run_self_until_signal, "ignored"), WENT_ON);
+	check_equal(run_self_command(run_self_until_signal, "ignored"), WENT_ON);
 	signal(SIGINT, SIG_DFL);
 }
 

@@ -44,7 +44,7 @@ void note(const char *format, ...)
 	strcat(said, "\n");
 }
 
-static const char *report(const char *list)
+static const char *report_list(const char *list)
 {
 	uint64_t mask[KTAPE_MASK_WORDS];
 
@@ -57,7 +57,7 @@ static const char *report(const char *list)
 
 static void check_said(const char *list, const char *want)
 {
-	check(!strcmp(report(list), want), "%s: %.300s", list, said);
+	check(!strcmp(report_list(list), want), "%s: %.300s", list, said);
 }
 
 static void named_events(void)

@@ -30,7 +30,7 @@ static void forget_views(void)
 
 static struct ktape_registry *names;
 
-static struct top_model *begin(uint64_t interval)
+static struct top_model *begin_top_model(uint64_t interval)
 {
 	struct top_model *m;
 
@@ -42,19 +42,19 @@ static struct top_model *begin(uint64_t interval)
 	return m;
 }
 
-static void end(struct top_model *m)
+static void end_top_model(struct top_model *m)
 {
 	top_model_free(m);
 	ktape_registry_free(names);
 }
 
-static void play(uint64_t interval)
+static void play_top_model(uint64_t interval)
 {
-	struct top_model *m = begin(interval);
+	struct top_model *m = begin_top_model(interval);
 
 	if (scene_play(0, SCENE_EVENTS, take_event, m) || top_model_end(m))
 		abort();
-	end(m);
+	end_top_model(m);
 }
 
 static const struct ktape_linux_thread *thread_of(const struct top_view *v,
@@ -70,7 +70,7 @@ static const struct ktape_linux_thread *thread_of(const struct top_view *v,
 /* The scene is from 1000 to 21100. */
 static void edges(void)
 {
-	play(5000);
+	play_top_model(5000);
 	check_equal(nr_views, 5);
 	for (size_t i = 0; i < nr_views; i++) {
 		check_equal(views[i]->number, i + 1);
@@ -88,7 +88,7 @@ static void contents(void)
 	const struct ktape_linux_thread *t;
 	const struct top_view *v;
 
-	play(5000);
+	play_top_model(5000);
 	/* From 6000 to 11000: app runs to 8000, and again after 14000. */
 	v = views[1];
 	t = thread_of(v, 100);
@@ -114,14 +114,14 @@ static void sums(void)
 {
 	uint64_t run = 0, events = 0, span = 0;
 
-	play(1ULL << 40);
+	play_top_model(1ULL << 40);
 	check_equal(nr_views, 1);
 	check_equal(views[0]->events, SCENE_EVENTS);
 	check_equal(views[0]->span, 20100);
 	for (uint64_t interval = 1; interval < 21000; interval = interval * 3) {
 		if (20100 / interval > VIEWS - 2)
 			continue;
-		play(interval);
+		play_top_model(interval);
 		run = events = span = 0;
 		for (size_t i = 0; i < nr_views; i++) {
 			const struct ktape_linux_thread *t =
@@ -138,7 +138,7 @@ static void sums(void)
 }
 
 /* A pause costs one interval, however long it is; so does the end of time. */
-static void pauses(void)
+static void top_pauses(void)
 {
 	static const struct scene_event far[] = {
 		{ 1000, 0, 5, KTAPE_EV_CONTEXT, 1, 0xff, { 5 }, NULL, 0 },
@@ -146,7 +146,7 @@ static void pauses(void)
 		{ UINT64_MAX - 5, 0, 0, SWITCH(0, 5, KTAPE_STATE_R), NULL, 0 },
 		{ UINT64_MAX, 0, 5, SWITCH(5, 0, KTAPE_STATE_S), NULL, 0 },
 	};
-	struct top_model *m = begin(100);
+	struct top_model *m = begin_top_model(100);
 
 	check_equal(scene_play_of(far, 0, 2, take_event, m), 0);
 	check_equal(nr_views, 2);
@@ -155,13 +155,13 @@ static void pauses(void)
 	check_equal(scene_play_of(far, 2, 4, take_event, m), 0);
 	check_equal(top_model_end(m), 0);
 	check(nr_views <= 6, "%zu", nr_views);
-	end(m);
+	end_top_model(m);
 }
 
-static void losses(void)
+static void top_losses(void)
 {
 	struct ktape_notice lost = scene_lost;
-	struct top_model *m = begin(10000);
+	struct top_model *m = begin_top_model(10000);
 	size_t half = 0;
 
 	while (scene[half].ts < lost.to)
@@ -182,14 +182,14 @@ static void losses(void)
 	check_equal(views[2]->lost, 0);
 	check_equal(views[2]->lost_total, 5);
 	check(!views[2]->unknown, "it is unknown again");
-	end(m);
+	end_top_model(m);
 }
 
 /* Told before the first event, a loss is in the intervals in which it is. */
 static void early_losses(void)
 {
 	struct ktape_notice lost = scene_lost;
-	struct top_model *m = begin(5000);
+	struct top_model *m = begin_top_model(5000);
 
 	lost.from = 12000;
 	lost.to = 18500;
@@ -215,13 +215,13 @@ static void early_losses(void)
 		check_equal(gaps, i == 2);
 		check(unknown <= v->span, "more unknown time than it has");
 	}
-	end(m);
+	end_top_model(m);
 }
 
 static void curves(void)
 {
 	struct scene_event e = { 0, 0, 5, SWITCH(5, 5, KTAPE_STATE_R), NULL, 0 };
-	struct top_model *m = begin(10);
+	struct top_model *m = begin_top_model(10);
 
 	/* One event in the first interval, two in the second ... */
 	for (unsigned int i = 0; i < TOP_HISTORY + 50; i++) {
@@ -237,10 +237,10 @@ static void curves(void)
 
 		check(rate == (50.0 + i) * 1e8, "%u: %f", i, rate);
 	}
-	end(m);
+	end_top_model(m);
 }
 
-static void orders(void)
+static void top_orders(void)
 {
 	static const struct {
 		const char *key;
@@ -262,7 +262,7 @@ static void orders(void)
 	const struct ktape_linux_thread *list[8];
 	struct top_order o;
 
-	play(1ULL << 40);
+	play_top_model(1ULL << 40);
 	for (size_t i = 0; i < ARRAY_SIZE(want); i++) {
 		check_equal(top_key_parse(want[i].key, &o.key), 0);
 		strcpy(o.filter, want[i].filter);
@@ -278,11 +278,11 @@ static const struct tap_test tests[] = {
 	{ "begin and end of intervals", edges },
 	{ "contents of intervals", contents },
 	{ "intervals add up to the whole", sums },
-	{ "pauses", pauses },
-	{ "losses", losses },
+	{ "pauses", top_pauses },
+	{ "losses", top_losses },
 	{ "losses that are told early are in their intervals", early_losses },
 	{ "curves", curves },
-	{ "order and filter of threads", orders },
+	{ "order and filter of threads", top_orders },
 };
 
 int main(int argc, char **argv)

@@ -75,7 +75,7 @@ static void end_with(int code, char *said, size_t size)
 	check_equal(p.pid, 0);
 }
 
-static void ended(void)
+static void end_with_page(void)
 {
 	char said[80] = "";
 
@@ -91,7 +91,7 @@ static void failed(void)
 	check(strstr(said, "is not written"), "says: %s", said);
 }
 
-static void running(void)
+static void end_without_page(void)
 {
 	char said[80] = "";
 
@@ -110,9 +110,9 @@ static void none(void)
 
 static const struct tap_test tests[] = {
 	{ "no page", none },
-	{ "a page that was complete before the signal", ended },
+	{ "a page that was complete before the signal", end_with_page },
 	{ "a page that could not be written", failed },
-	{ "a page that is not complete", running },
+	{ "a page that is not complete", end_without_page },
 };
 
 int main(int argc, char **argv)

@@ -64,7 +64,7 @@ static void leave_file_out(struct kt_import *in, const struct lt_trace *x,
  * A file cannot be opened: notify of it, but fail if the process has too many files open.
  * Return: 0 or negative errno.
  */
-static int report_open_failed(struct kt_import *in, const struct lt_trace *x,
+static int report_file_failed(struct kt_import *in, const struct lt_trace *x,
 			      const char *name, size_t nr)
 {
 	if (errno == ENOMEM)
@@ -191,7 +191,7 @@ static int add_ctf_stream(struct kt_import *in, struct lt_streams *t,
 	struct stat st;
 
 	if (fd < 0)
-		return report_open_failed(in, f->trace, f->name, all);
+		return report_file_failed(in, f->trace, f->name, all);
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
 		close(fd);
 		return 0;

@@ -86,7 +86,7 @@ static void add_gap(struct lt_stream *s, uint64_t count, uint64_t from, uint64_t
  * Return when a packet begins: its first event may be earlier than it says.  A loss before the
  * packet ends there, so that the event keeps its time.
  */
-static uint64_t begin_of(const struct lt_in *t, struct lt_stream *s)
+static uint64_t packet_begin_time(const struct lt_in *t, struct lt_stream *s)
 {
 	const struct ctf_at at = s->at;
 	const uint64_t time = s->time;
@@ -124,7 +124,7 @@ static int next_packet(struct kt_import *in, struct lt_stream *s)
 	if (ret < 0)
 		return ret;
 	begin = ret == LT_OK && (lost || doubtful || s->skipped) ?
-			begin_of(t, s) :
+			packet_begin_time(t, s) :
 			time_of(t, s, s->begin);
 	if (lost || doubtful)
 		add_gap(s, lost, from, ret == LT_OK ? kt_min(end, begin) : end);

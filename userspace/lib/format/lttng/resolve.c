@@ -217,10 +217,9 @@ static bool leads_to(struct walk *w, const struct ctf_type *t, unsigned int end,
 }
 
 /* Give the number at the end of a path a slot.  Return: its type, or NULL. */
-static const struct ctf_type *take_slot(struct walk *w, const struct ctf_type *t,
-					unsigned int end,
-					const struct ctf_type *from,
-					unsigned int root)
+static const struct ctf_type *
+give_number_slot(struct walk *w, const struct ctf_type *t, unsigned int end,
+		 const struct ctf_type *from, unsigned int root)
 {
 	struct ctf_type *number = NULL;
 
@@ -259,7 +258,7 @@ static const struct ctf_type *look_here(struct walk *w, const struct frame *f,
 		if (t->origin != CTF_RELATIVE && f->up)
 			continue;
 		if (leads_to(w, f->t, f->at, t))
-			return take_slot(w, f->t, f->at, t, w->root);
+			return give_number_slot(w, f->t, f->at, t, w->root);
 	}
 	return NULL;
 }
@@ -274,7 +273,7 @@ static const struct ctf_type *look_in(struct walk *w, unsigned int root,
 		return NULL;
 	top = own_type(w, place);
 	w->outside = true;
-	return top ? take_slot(w, top, top->nr_members, t, root) : NULL;
+	return top ? give_number_slot(w, top, top->nr_members, t, root) : NULL;
 }
 
 /* Find what a length or a tag refers to.  Return: the type of that number, or NULL. */

@@ -95,7 +95,7 @@ static bool has_fields(const struct lt_user *user, const struct kt_user_event *t
  * the name of their format before it: a program or a target must not write what a reader
  * takes for an event of the kernel.  What could break the quoted text becomes '_'.
  */
-static char *make_name(const struct kt_user_event *t, bool is_linux)
+static char *make_event_name(const struct kt_user_event *t, bool is_linux)
 {
 	size_t before = is_linux ? 0 : strlen(t->format) + 1;
 	char *name = malloc(before + t->name.len + 1), *p = name;
@@ -161,7 +161,7 @@ static int declare_field_names(struct kt_map *taken, const struct lt_field *f,
  * Put a number behind a name that is taken, at @end of it.  The map has the next number to
  * try, so that many equal names do not try all numbers each.
  */
-static int number_field(struct kt_map *taken, struct lt_field *f, char *end)
+static int number_taken_field(struct kt_map *taken, struct lt_field *f, char *end)
 {
 	struct kt_map_entry *next =
 		kt_map_put(taken, NEXT_NUMBER, hash_name("", f->name, ""));
@@ -193,7 +193,7 @@ static int name_field(struct kt_map *taken, struct lt_field *f, const char *name
 	if (f->is_length)
 		return 0;
 	if (declare_field_names(taken, f, true))
-		err = number_field(taken, f, end);
+		err = number_taken_field(taken, f, end);
 	return err ? err : declare_field_names(taken, f, false);
 }
 
@@ -287,8 +287,9 @@ static int make_class(const struct lttng *t, struct lt_user *c, uint32_t id,
 		lt_class_name(name, t, base);
 		c->name = strdup(name);
 	} else {
-		c->name = make_name(&t->user_event, (id & KTAPE_FORMAT_ID_MASK) ==
-							    KTAPE_FORMAT_ID_LINUX);
+		c->name = make_event_name(&t->user_event,
+					  (id & KTAPE_FORMAT_ID_MASK) ==
+						  KTAPE_FORMAT_ID_LINUX);
 	}
 	if (!c->name)
 		return -ENOMEM;

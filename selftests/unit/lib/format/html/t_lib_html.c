@@ -99,7 +99,7 @@ static size_t undo(const uint8_t *from, size_t len, uint8_t *to, size_t room)
 
 static uint64_t seed;
 
-static void fill(uint8_t *to, size_t len, unsigned int kind)
+static void fill_html_input(uint8_t *to, size_t len, unsigned int kind)
 {
 	static const char line[] = "{'tid':12,'name':'sh'}";
 
@@ -136,7 +136,7 @@ static void deflate_round(void)
 			uint8_t *from = malloc(len), *to = malloc(bound),
 				*back = malloc(len);
 
-			fill(from, len, kind);
+			fill_html_input(from, len, kind);
 			n = kt_deflate(d, from, len, to);
 			check(n <= bound, "%zu bytes of kind %u: %zu", len, kind, n);
 			check(undo(to, n, back, len) == len &&
@@ -155,15 +155,6 @@ static void deflate_round(void)
 
 /* ---- pages ----------------------------------------------------------------------------- */
 
-static unsigned int count(const char *text, const char *what)
-{
-	unsigned int n = 0;
-
-	for (; (text = strstr(text, what)); text++)
-		n++;
-	return n;
-}
-
 static void scene_page(void)
 {
 	int fd = scene_write("html", NULL, NULL, true);
@@ -176,11 +167,12 @@ static void scene_page(void)
 	check(strlen(page) == len, "a NUL is in the page");
 	check(!strncmp(page, "<!DOCTYPE html>\n", 16), "no head");
 	check(!strcmp(page + len - 8, "</html>\n"), "no end");
-	check_equal(count(page, "data-kind=\"about\""), 1);
-	check_equal(count(page, "data-kind=\"events\""), 1);
-	check_equal(count(page, "data-kind=\"spans\""), 1);
+	check_equal(count_in_text(page, "data-kind=\"about\""), 1);
+	check_equal(count_in_text(page, "data-kind=\"events\""), 1);
+	check_equal(count_in_text(page, "data-kind=\"spans\""), 1);
 	/* One for each block, and one for the viewer. */
-	check_equal(count(page, "</script>"), count(page, "data-kind=\"") + 1);
+	check_equal(count_in_text(page, "</script>"),
+		    count_in_text(page, "data-kind=\"") + 1);
 	check(!strstr(page, "wor\"ker"), "a name stands in the page");
 	free(page);
 }
@@ -253,8 +245,8 @@ static void hostile_names(void)
 
 		page_with(texts[i], strlen(texts[i]), texts[i], &page);
 		check(page, "no page");
-		check_equal(count(page, "</script>"),
-			    count(page, "data-kind=\"") + 1);
+		check_equal(count_in_text(page, "</script>"),
+			    count_in_text(page, "data-kind=\"") + 1);
 		check(!strstr(page, "alert(1)"), "text %zu is in the page", i);
 		for (const char *p = page; *p; p++) {
 			if ((unsigned char)*p >= ' ' || *p == '\n' || *p == '\t')
@@ -271,7 +263,7 @@ static void hostile_names(void)
 #define FULL 1000U /* least number of spans of a page */
 
 /* Add a loss of class 7, which is a span that is never merged. */
-static int add_loss(struct ktape_sink *sink, uint64_t ts)
+static int add_span_loss(struct ktape_sink *sink, uint64_t ts)
 {
 	uint32_t args[] = { (uint32_t)ts, 0, (uint32_t)ts + 10, 0, 1, 0 };
 	struct ktape_event e = {
@@ -299,7 +291,7 @@ static int write_full(const char *options, unsigned int losses, char why[256],
 	how->options = options;
 	err = ktape_sink_open(how, &sink, NULL);
 	for (unsigned int i = 0; !err && i < losses; i++)
-		err = add_loss(sink, 1000 + i * 100);
+		err = add_span_loss(sink, 1000 + i * 100);
 	if (!err)
 		err = ktape_sink_finish(sink);
 	snprintf(why, 256, "%s", ktape_sink_error(sink));
@@ -358,7 +350,7 @@ static void wild_times(void)
 			.to = times[ARRAY_SIZE(times) - 1 - i],
 		};
 
-		check_equal(add_loss(sink, times[i]), 0);
+		check_equal(add_span_loss(sink, times[i]), 0);
 		check_equal(ktape_sink_notice(sink, &lost), 0);
 	}
 	check_equal(ktape_sink_finish(sink), 0);
@@ -387,7 +379,7 @@ static void full_page_is_left(void)
 	check_equal(ktape_sink_open(&how, &sink, NULL), 0);
 	h = ((const struct kt_sink *)(const void *)sink)->state;
 	for (unsigned int i = 0; i < FULL + 500; i++) {
-		check_equal(add_loss(sink, 1000 + i * 100), 0);
+		check_equal(add_span_loss(sink, 1000 + i * 100), 0);
 		if (i == FULL)
 			short_ns = h->level.short_ns;
 	}
@@ -430,7 +422,7 @@ static void missed_hits(void)
 	check_equal(h->all_events, 1);
 	check_equal(h->events, 1);
 	check_equal(h->level.nr, 0);
-	check_equal(add_loss(sink, 2000), 0);
+	check_equal(add_span_loss(sink, 2000), 0);
 	check_equal(h->level.nr, 1);
 	ktape_sink_close(sink);
 	ktape_registry_free(registry);
@@ -469,7 +461,7 @@ static void exact_as_shown(void)
 			abort();
 		how.registry = registry;
 		check_equal(ktape_sink_open(&how, &sink, NULL), 0);
-		check_equal(add_loss(sink, ts), 0);
+		check_equal(add_span_loss(sink, ts), 0);
 		h = ((const struct kt_sink *)(const void *)sink)->state;
 		check_equal(h->exact.from, 10);
 		check_equal(h->exact.to, 500);
@@ -558,7 +550,7 @@ static void full_page_has_losses(void)
 			.to = 1040 + i * 100,
 		};
 
-		check_equal(add_loss(sink, 1000 + i * 100), 0);
+		check_equal(add_span_loss(sink, 1000 + i * 100), 0);
 		check_equal(ktape_sink_notice(sink, &n), 0);
 	}
 	for (size_t i = 0; i < h->level.nr; i++) {

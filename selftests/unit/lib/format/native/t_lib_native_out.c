@@ -15,7 +15,7 @@ struct step {
 	uint64_t read; /* when it comes back */
 };
 
-static void put_step(struct ktape_sink *sink, const struct step *s)
+static void put_native_step(struct ktape_sink *sink, const struct step *s)
 {
 	const uint32_t args[] = { s->next ? (uint32_t)s->tid : 0x1234, s->next };
 	const struct ktape_event e = {
@@ -49,7 +49,7 @@ static void put_steps(const char *name, const struct step *steps, size_t nr)
 	how.registry = names;
 	check(!ktape_sink_open(&how, &s, NULL), "open");
 	for (i = 0; i < nr; i++)
-		put_step(s, &steps[i]);
+		put_native_step(s, &steps[i]);
 	check(!ktape_sink_finish(s), "finish");
 	ktape_sink_close(s);
 	ktape_registry_free(names);

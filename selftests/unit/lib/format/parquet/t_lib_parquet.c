@@ -95,7 +95,7 @@ static const int64_t extremes[] = {
 	0, 1, -1, INT64_MAX, INT64_MIN, INT64_MAX, INT64_MAX, 0, INT64_MIN,
 };
 
-static int64_t number(unsigned int kind, size_t i, bool wide)
+static int64_t number_of_kind(unsigned int kind, size_t i, bool wide)
 {
 	int64_t v;
 
@@ -129,7 +129,7 @@ static void deltas(void)
 			size_t len, read;
 
 			for (size_t i = 0; i < n; i++)
-				v[i] = number(kind / 2, i, wide);
+				v[i] = number_of_kind(kind / 2, i, wide);
 			len = kt_pq_delta(out, v, n, wide);
 			check(len <= KT_PQ_DELTA_BOUND(n), "%zu bytes of %zu",
 			      len, n);

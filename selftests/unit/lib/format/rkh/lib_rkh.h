@@ -38,15 +38,15 @@ struct rkh_stream {
 	unsigned int nr;
 };
 
-__attribute__((unused)) static void add_frame(struct rkh_stream *s,
-					      const uint8_t *plain, size_t len)
+__attribute__((unused)) static void rkh_add_frame(struct rkh_stream *s,
+						  const uint8_t *plain, size_t len)
 {
 	s->len += kt_rkh_frame(s->data + s->len, plain, len);
 	s->ends[s->nr++] = s->len;
 }
 
 __attribute__((unused)) static void
-rkh_begin(struct rkh_stream *s, const struct kt_rkh_config *c, bool record)
+rkh_stream_begin(struct rkh_stream *s, const struct kt_rkh_config *c, bool record)
 {
 	uint8_t plain[KT_RKH_CONFIG_FRAME];
 
@@ -55,7 +55,7 @@ rkh_begin(struct rkh_stream *s, const struct kt_rkh_config *c, bool record)
 	s->ts = 5;
 	s->data[s->len++] = KT_RKH_FLAG;
 	if (record)
-		add_frame(s, plain, kt_rkh_put_config(c, plain));
+		rkh_add_frame(s, plain, kt_rkh_put_config(c, plain));
 }
 
 __attribute__((unused)) static void rkh_add(struct rkh_stream *s,
@@ -74,7 +74,7 @@ __attribute__((unused)) static void rkh_add(struct rkh_stream *s,
 	s->ts += 3;
 	for (unsigned int i = 0; i < KT_RKH_FIELDS; i++)
 		e.values[i] = value + i;
-	add_frame(s, plain, kt_rkh_encode(&s->config, &e, plain));
+	rkh_add_frame(s, plain, kt_rkh_encode(&s->config, &e, plain));
 }
 
 static const char mem_arg[] = "\x18\x03\x7e\x7d\x00\x31\xff\x37hi";
@@ -83,7 +83,7 @@ static const char mem_arg[] = "\x18\x03\x7e\x7d\x00\x31\xff\x37hi";
 __attribute__((unused)) static void
 rkh_all(struct rkh_stream *s, const struct kt_rkh_config *c, bool record)
 {
-	rkh_begin(s, c, record);
+	rkh_stream_begin(s, c, record);
 	for (unsigned int id = 0; id < KT_RKH_IDS; id++) {
 		const struct kt_rkh_kind *k = kt_rkh_kind(id);
 

@@ -39,7 +39,7 @@ static uint64_t tick; /* ns */
 static unsigned int nr_times;
 
 /* Find the text of a member of a flat object. Return: false if there is none. */
-static bool member(const char *json, const char *key, char value[VALUE])
+static bool golden_member(const char *json, const char *key, char value[VALUE])
 {
 	char quoted[64];
 	const char *p;
@@ -70,17 +70,17 @@ static const char *symbol(char kind, unsigned long long id)
 	return "";
 }
 
-static void learn(const char *json)
+static void golden_learn_symbol(const char *json)
 {
 	static const char *const keys[] = { "obj", "fn", "sig", "ut" };
 	char name[VALUE], id[VALUE];
 
-	if (!member(json, "nm", name) || nr_symbols == SYMBOLS)
+	if (!golden_member(json, "nm", name) || nr_symbols == SYMBOLS)
 		return;
 	for (unsigned int i = 0; i < ARRAY_SIZE(keys); i++) {
 		struct symbol *s = &symbols[nr_symbols];
 
-		if (!member(json, keys[i], id))
+		if (!golden_member(json, keys[i], id))
 			continue;
 		s->kind = i < 2 ? 'o' : *keys[i];
 		s->id = strtoull(id, NULL, 0);
@@ -109,12 +109,12 @@ static bool same_value(const char *theirs, const char *ours, bool signal)
 }
 
 /* Return the response times of the object of an event, or NULL. */
-static const struct ktape_response *response_of(const char *json)
+static const struct ktape_response *golden_response(const char *json)
 {
 	const struct ktape_response *r = NULL;
 	char object[VALUE];
 
-	if (!member(json, "ao", object))
+	if (!golden_member(json, "ao", object))
 		return NULL;
 	for (size_t i = 0; (r = ktape_response(responses, i)); i++) {
 		if (r->object == strtoull(object, NULL, 0) &&
@@ -128,9 +128,9 @@ static const struct ktape_response *response_of(const char *json)
 static void same_response(const char *key, const char *value, const char *json,
 			  const char *line)
 {
-	const struct ktape_response *r = response_of(json);
+	const struct ktape_response *r = golden_response(json);
 	long long theirs = strtoll(value, NULL, 10);
-	bool timed = member(json, "ts", (char[VALUE]){ 0 });
+	bool timed = golden_member(json, "ts", (char[VALUE]){ 0 });
 
 	check(r, "%.120s: no response", line);
 	if (strstr(line, "rt=-1"))
@@ -156,10 +156,10 @@ static void same_field(const char *key, const char *value, const char *json,
 		same_response(key, value, json, line);
 		return;
 	}
-	check(member(json, key, ours), "%.120s: no %.120s in %.120s", line, key,
-	      json);
+	check(golden_member(json, key, ours), "%.120s: no %.120s in %.120s",
+	      line, key, json);
 	if (!strcmp(key, "tst") && !strtoull(ours, NULL, 0) &&
-	    member(json, "sst", source))
+	    golden_member(json, "sst", source))
 		memcpy(ours, source, sizeof(ours));
 	check(same_value(value, ours, !strcmp(key, "sig")),
 	      "%.120s: %.120s is %.120s", line, key, ours);
@@ -170,8 +170,8 @@ static void same_fields(char *fields, const char *json, const char *line)
 {
 	char text[VALUE], number[VALUE], *part;
 
-	if (strstr(json, "\"ASSERT\"") && member(json, "file", text) &&
-	    member(json, "line", number)) {
+	if (strstr(json, "\"ASSERT\"") && golden_member(json, "file", text) &&
+	    golden_member(json, "line", number)) {
 		char want[VALUE * 2 + 16];
 
 		snprintf(want, sizeof(want), "(%s), %s.c", number, text);
@@ -209,7 +209,8 @@ static void same_event(const char *line, const char *json)
 	p[strcspn(p, " ")] = '\0';
 	bar += 2;
 	bar[strcspn(bar, " ")] = '\0';
-	check(member(json, "group", group) && member(json, "event", event),
+	check(golden_member(json, "group", group) &&
+		      golden_member(json, "event", event),
 	      "%.120s", json);
 	check(!strcmp(group, !strcmp(p, "RQ")  ? "QUE" :
 			     !strcmp(p, "TIM") ? "TMR" :
@@ -246,7 +247,7 @@ static void same_argument(const char *line, char **args)
 	      "%.120s: %.120s", line, ours);
 }
 
-static const char *next_source(struct ktape_trace *t)
+static const char *golden_next_source(struct ktape_trace *t)
 {
 	static char text[4096];
 	const struct ktape_response *r;
@@ -259,7 +260,7 @@ static const char *next_source(struct ktape_trace *t)
 		if (e->opcode != KTAPE_EV_USER_EVENT || !source)
 			continue;
 		snprintf(text, sizeof(text), "%.*s", (int)len, source);
-		r = response_of(text);
+		r = golden_response(text);
 		before = r ? *r : (struct ktape_response){ .count = 0 };
 		if (ktape_responses_take(responses, e))
 			abort();
@@ -289,11 +290,11 @@ static void compare_lines(struct ktape_trace *t, FILE *f, unsigned int *n,
 			continue;
 		}
 		check(!args || !*args, "%.120s: arguments are left", line);
-		json = next_source(t);
+		json = golden_next_source(t);
 		check(json, "%.120s: there is no more", line);
 		same_event(line, json);
-		learn(json);
-		args = member(json, "args", list) ? list : NULL;
+		golden_learn_symbol(json);
+		args = golden_member(json, "args", list) ? list : NULL;
 		++*n;
 	}
 }
@@ -309,10 +310,10 @@ static void golden_notice(void *arg, const struct ktape_notice *n)
  * Compare their text and ours, and the numbers of damages, gaps and response
  * times.
  */
-__attribute__((unused)) static void compare_golden(const char *stem,
-						   unsigned int errors,
-						   unsigned int gaps,
-						   unsigned int times)
+__attribute__((unused)) static void compare_rkh_golden(const char *stem,
+						       unsigned int errors,
+						       unsigned int gaps,
+						       unsigned int times)
 {
 	struct codec_reports reported = { 0 };
 	struct ktape_trace_options how = {
@@ -336,7 +337,7 @@ __attribute__((unused)) static void compare_golden(const char *stem,
 	check_equal(ktape_responses_new(ktape_trace_info(t), &responses), 0);
 	compare_lines(t, f, &n, &errors_nr, &gaps_nr);
 	check(n > 60, "%.120s: %u events", stem, n);
-	check(!next_source(t), "%.120s: more than %u events", stem, n);
+	check(!golden_next_source(t), "%.120s: more than %u events", stem, n);
 	check(errors_nr == errors && reported.corrupt == errors,
 	      "%.120s: %u damages", stem, reported.corrupt);
 	check(gaps_nr == gaps && reported.gaps == gaps && reported.lost == gaps,

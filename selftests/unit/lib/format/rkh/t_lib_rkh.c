@@ -38,7 +38,7 @@ static const struct {
 	{ "a user's event", "\xc5\3\4\0\0\0\x21\xff\x7e", 9, NULL },
 };
 
-static void bytes(void)
+static void rkh_frame_bytes(void)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(vectors); i++) {
 		uint8_t plain[64], again[64], back[64];
@@ -164,7 +164,7 @@ static void wraps(void)
 	struct kt_rkh_config c = usual;
 
 	c.ts = 1;
-	rkh_begin(&stream, &c, true);
+	rkh_stream_begin(&stream, &c, true);
 	stream.seq = 200;
 	for (unsigned int i = 0; i < 400; i++) {
 		stream.ts += 100;
@@ -199,7 +199,7 @@ static void check_words(const struct ktape_event *e, const char *line)
 	}
 }
 
-static void check_lines(const char *path)
+static void check_rkh_lines(const char *path)
 {
 	struct codec_reports reported = { 0 };
 	struct ktape_trace_options how = {
@@ -233,7 +233,7 @@ static void check_lines(const char *path)
 }
 
 /* Check the stream itself, and the native trace made of it, with all its parts. */
-static void words(void)
+static void rkh_stream_flags(void)
 {
 	static const uint32_t flags[] = {
 		KT_RKH_ALL,
@@ -251,10 +251,10 @@ static void words(void)
 		c.flags = flags[i];
 		rkh_all(&stream, &c, true);
 		in = codec_file(path, stream.data, stream.len);
-		check_lines(path);
+		check_rkh_lines(path);
 		out = codec_convert(path, "native", "form=pipe", &reported);
 		snprintf(native, sizeof(native), "/proc/self/fd/%d", out);
-		check_lines(native);
+		check_rkh_lines(native);
 		close(in);
 		close(out);
 	}
@@ -262,9 +262,9 @@ static void words(void)
 
 /* ---- losses ---------------------------------------------------------------------- */
 
-static void read_all(const void *data, size_t len, const char *format,
-		     uint32_t flags, struct codec_reports *reported,
-		     unsigned int *nr)
+static void read_rkh_bytes(const void *data, size_t len, const char *format,
+			   uint32_t flags, struct codec_reports *reported,
+			   unsigned int *nr)
 {
 	char path[CODEC_PATH];
 	int fd = codec_file(path, data, len);
@@ -274,13 +274,13 @@ static void read_all(const void *data, size_t len, const char *format,
 }
 
 /* Flip each bit of a frame, and remove each frame: exactly that is lost. */
-static void losses(void)
+static void rkh_losses(void)
 {
 	struct codec_reports reported;
 	unsigned int all, nr;
 
 	rkh_all(&stream, &usual, true);
-	read_all(stream.data, stream.len, NULL, 0, &reported, &all);
+	read_rkh_bytes(stream.data, stream.len, NULL, 0, &reported, &all);
 	check_equal(all, stream.nr);
 	check_equal(reported.lost + reported.corrupt + reported.assumed, 0);
 	for (size_t i = stream.ends[9]; i < stream.ends[12]; i++) {
@@ -292,7 +292,8 @@ static void losses(void)
 						1;
 
 			stream.data[i] ^= (uint8_t)(1U << bit);
-			read_all(stream.data, stream.len, "rkh", 0, &reported, &nr);
+			read_rkh_bytes(stream.data, stream.len, "rkh", 0,
+				       &reported, &nr);
 			check(reported.lost == lost && nr == all - lost &&
 				      reported.corrupt >= 1 && reported.corrupt <= 2,
 			      "byte %zu bit %u: %llu lost, %u left, %u bad", i,
@@ -307,8 +308,8 @@ static void losses(void)
 
 		memcpy(copy, stream.data, head);
 		memcpy(copy + head, stream.data + tail, stream.len - tail);
-		read_all(copy, stream.len - (tail - head), "rkh",
-			 KTAPE_TRACE_SORTED, &reported, &nr);
+		read_rkh_bytes(copy, stream.len - (tail - head), "rkh",
+			       KTAPE_TRACE_SORTED, &reported, &nr);
 		check(reported.lost == 1 && reported.gaps == 1 &&
 			      !reported.corrupt && nr == all - 1,
 		      "frame %u: %llu lost", i, (unsigned long long)reported.lost);
@@ -373,7 +374,7 @@ static void assumed(void)
 		int in, mid, out;
 		size_t len;
 
-		rkh_begin(&stream, &usual, records);
+		rkh_stream_begin(&stream, &usual, records);
 		/* The stream may begin at a number other than 0. */
 		stream.seq = i % 3 ? 7 : 0;
 		for (unsigned int n = 0; n < 20; n++)
@@ -398,7 +399,7 @@ static void assumed(void)
 }
 
 /* Truncate anywhere; change, insert and remove bytes anywhere. */
-static void damages(void)
+static void rkh_damages(void)
 {
 	struct codec_reports reported;
 	unsigned int nr, seed = 1;
@@ -406,7 +407,7 @@ static void damages(void)
 
 	rkh_all(&stream, &usual, true);
 	for (size_t i = 2; i < stream.len; i++) {
-		read_all(stream.data, i, "rkh", 0, &reported, &nr);
+		read_rkh_bytes(stream.data, i, "rkh", 0, &reported, &nr);
 		check(reported.truncated == (stream.data[i - 1] != KT_RKH_FLAG),
 		      "%zu", i);
 	}
@@ -429,15 +430,15 @@ static void damages(void)
 				break;
 			}
 		}
-		read_all(copy, len, "rkh", i & 1 ? KTAPE_TRACE_SORTED : 0,
-			 &reported, &nr);
+		read_rkh_bytes(copy, len, "rkh", i & 1 ? KTAPE_TRACE_SORTED : 0,
+			       &reported, &nr);
 		check(nr <= stream.nr + 10, "%u", nr);
 	}
 }
 
 /* ---- a trace of Linux -------------------------------------------------------------- */
 
-static char *keep(struct ktape_trace *t, const struct ktape_event *e)
+static char *keep_rkh_line(struct ktape_trace *t, const struct ktape_event *e)
 {
 	char *line, *kept;
 
@@ -469,7 +470,7 @@ static void linux_trace(void)
 	three = codec_convert(rkh, "native", "form=pipe", &reported);
 	check(three >= 0, "%d %s", three, reported.text);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", three);
-	check(same_events(native, path, keep) > 30, "too few events");
+	check(same_events(native, path, keep_rkh_line) > 30, "too few events");
 	close(in);
 	close(one);
 	close(two);
@@ -552,12 +553,12 @@ static void later_writer(void)
 		unsigned int nr;
 
 		c.flags |= KT_RKH_LINUX;
-		rkh_begin(&stream, &c, true);
+		rkh_stream_begin(&stream, &c, true);
 		rkh_add(&stream, KT_RKH_USER + KT_LINUX_EVENT, 0, tries[i].args,
 			tries[i].len);
 		rkh_add(&stream, KT_RKH_USER + KT_LINUX_EVENT, 0, tries[0].args,
 			tries[0].len);
-		read_all(stream.data, stream.len, "rkh", 0, &reported, &nr);
+		read_rkh_bytes(stream.data, stream.len, "rkh", 0, &reported, &nr);
 		check(reported.corrupt == !tries[i].good && nr == tries[i].as_user,
 		      "%s: %u user events, %u bad", tries[i].what, nr,
 		      reported.corrupt);
@@ -566,7 +567,7 @@ static void later_writer(void)
 
 /* ---- options ------------------------------------------------------------------------ */
 
-static void options(void)
+static void rkh_options(void)
 {
 	static const struct {
 		const char *options;
@@ -603,17 +604,17 @@ static void options(void)
 	close(fd);
 }
 
-static void golden(void)
+static void rkh_golden(void)
 {
 	if (!has_golden())
 		return;
-	compare_golden(GOLDEN "rkh_ahsm", 0, 0, 11);
-	compare_golden(GOLDEN "rkh_ahsm_corrupt", 1, 2, 0);
-	compare_golden(GOLDEN "rkh_allevents", 0, 0, 1);
-	compare_golden(GOLDEN "rkh_allevents_min", 0, 0, 0);
+	compare_rkh_golden(GOLDEN "rkh_ahsm", 0, 0, 11);
+	compare_rkh_golden(GOLDEN "rkh_ahsm_corrupt", 1, 2, 0);
+	compare_rkh_golden(GOLDEN "rkh_allevents", 0, 0, 1);
+	compare_rkh_golden(GOLDEN "rkh_allevents_min", 0, 0, 0);
 }
 
-static void golden_back(void)
+static void rkh_golden_back(void)
 {
 	static const char *const stems[] = {
 		"rkh_ahsm",
@@ -639,24 +640,24 @@ static void golden_back(void)
 }
 
 static const struct tap_test tests[] = {
-	{ "bytes of events", bytes },
+	{ "bytes of events", rkh_frame_bytes },
 	{ "escapes", escapes },
 	{ "round trip in all widths", widths },
 	{ "wrapping numbers", wraps },
-	{ "events and fields by their names", words },
-	{ "losses", losses },
+	{ "events and fields by their names", rkh_stream_flags },
+	{ "losses", rkh_losses },
 	{ "damage before the first sequence number", before_first },
 	{ "no configuration is invented", assumed },
-	{ "damages", damages },
+	{ "damages", rkh_damages },
 	{ "a trace of Linux", linux_trace },
 	{ "losses of many CPUs at its begin", many_losses },
 	{ "events of a later writer", later_writer },
-	{ "options", options },
-	{ "output of its own decoder", golden },
-	{ "round trip of its own streams", golden_back },
+	{ "options", rkh_options },
+	{ "output of its own decoder", rkh_golden },
+	{ "round trip of its own streams", rkh_golden_back },
 };
 
-static int write_seeds(const char *dir)
+static int write_rkh_seeds(const char *dir)
 {
 	static const unsigned char first[] = { 0, 2, 0x12, 0x32, 0x52 };
 	int err = 0;
@@ -671,6 +672,6 @@ static int write_seeds(const char *dir)
 int main(int argc, char **argv)
 {
 	if (argc == 3 && !strcmp(argv[1], "--seeds"))
-		return write_seeds(argv[2]);
+		return write_rkh_seeds(argv[2]);
 	return tap_main(tests, ARRAY_SIZE(tests), argc, argv);
 }

@@ -51,7 +51,7 @@ static const struct {
 	{ "pointer beyond the frame", "\6\4\1\2", 4, NULL },
 };
 
-static void bytes(void)
+static void tband_frame_bytes(void)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(vectors); i++) {
 		const uint8_t *frame = (const uint8_t *)vectors[i].frame;
@@ -213,7 +213,7 @@ static const char *const lines[] = {
 	"[0.000013000] cpu 0 main-1 user_event: queue_created queue_id=5",
 };
 
-static void events(void)
+static void tband_events(void)
 {
 	struct codec_reports reported = { 0 };
 	struct ktape_trace_options how = {
@@ -302,7 +302,7 @@ static void order(void)
 /* ---- there and back ---------------------------------------------------------------- */
 
 /* The lines of a trace, without those that the format creates anew. */
-static char *keep(struct ktape_trace *t, const struct ktape_event *e)
+static char *keep_tband_line(struct ktape_trace *t, const struct ktape_event *e)
 {
 	bool user = e->opcode == KTAPE_EV_USER_EVENT;
 	uint32_t id = user ? ktape_event_arg(e, 0) & 0xffffff : 3;
@@ -332,22 +332,22 @@ static void there_and_back(const void *data, size_t len)
 	snprintf(tband, sizeof(tband), "/proc/self/fd/%d", two);
 	three = codec_convert(tband, "native", "form=pipe", &reported);
 	check(three >= 0, "%d %s", three, reported.text);
-	same_events(path, native, keep);
+	same_events(path, native, keep_tband_line);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", three);
-	same_events(native, path, keep);
+	same_events(native, path, keep_tband_line);
 	/* Also in hexadecimal. */
 	close(two);
 	two = codec_convert(native, "tband", "drop-every=0,format=hex", &reported);
 	check(two >= 0, "%d %s", two, reported.text);
 	snprintf(tband, sizeof(tband), "/proc/self/fd/%d", two);
-	same_events(native, tband, keep);
+	same_events(native, tband, keep_tband_line);
 	close(in);
 	close(one);
 	close(two);
 	close(three);
 }
 
-static void round_trip(void)
+static void tband_round_trip(void)
 {
 	stream_all(&stream);
 	there_and_back(stream.data, stream.len);
@@ -427,7 +427,7 @@ static void same_names(const char *path)
 	check_equal(n, ARRAY_SIZE(named));
 }
 
-static void names(void)
+static void tband_names(void)
 {
 	char path[CODEC_PATH];
 	struct codec_reports reported;
@@ -523,7 +523,7 @@ static void names_of_all(void)
  * The count of losses is written when it changes and regularly, in the right
  * place.
  */
-static void losses(void)
+static void tband_loss_counts(void)
 {
 	struct codec_reports reported;
 	unsigned int counts = 0, zeros = 0, threes = 0;
@@ -558,7 +558,7 @@ static void losses(void)
 /* ---- what is wrong ------------------------------------------------------------------- */
 
 /* Truncate anywhere, change every byte: at most that frame is lost. */
-static void damages(void)
+static void tband_damages(void)
 {
 	struct codec_reports reported;
 	char path[CODEC_PATH];
@@ -585,7 +585,7 @@ static void damages(void)
 	}
 }
 
-static void options(void)
+static void tband_options(void)
 {
 	static const struct {
 		const char *format;
@@ -703,7 +703,7 @@ static void quote_wide(char *to, size_t size, const char *line)
  * Each line of the original decoder is the source of one of ours, but for the quotes of
  * wide numbers.
  */
-static void compare_golden(const char *stem)
+static void compare_tband_golden(const char *stem)
 {
 	struct ktape_trace_options how = { .format = "tband" };
 	const struct ktape_event *e;
@@ -740,15 +740,15 @@ static const char *const stems[] = {
 	"tband_snapshot_full_200b",
 };
 
-static void golden(void)
+static void tband_golden(void)
 {
 	if (!has_golden())
 		return;
 	for (size_t i = 0; i < ARRAY_SIZE(stems); i++)
-		compare_golden(stems[i]);
+		compare_tband_golden(stems[i]);
 }
 
-static void golden_back(void)
+static void tband_golden_back(void)
 {
 	struct codec_reports reported;
 	char path[256], *data;
@@ -776,23 +776,23 @@ static void golden_back(void)
 }
 
 static const struct tap_test tests[] = {
-	{ "bytes of events", bytes },
+	{ "bytes of events", tband_frame_bytes },
 	{ "frames", frames },
 	{ "a partly filled buffer", padded },
-	{ "native events of all events", events },
+	{ "native events of all events", tband_events },
 	{ "order of cores", order },
-	{ "round trip", round_trip },
-	{ "names of global and of local markers", names },
+	{ "round trip", tband_round_trip },
+	{ "names of global and of local markers", tband_names },
 	{ "names for global and local markers", names_of_all },
-	{ "losses", losses },
-	{ "damages", damages },
-	{ "options", options },
+	{ "losses", tband_loss_counts },
+	{ "damages", tband_damages },
+	{ "options", tband_options },
 	{ "bare metal", bare_metal },
-	{ "output of its own decoder", golden },
-	{ "round trip of its own streams", golden_back },
+	{ "output of its own decoder", tband_golden },
+	{ "round trip of its own streams", tband_golden_back },
 };
 
-static int write_seeds(const char *dir)
+static int write_tband_seeds(const char *dir)
 {
 	static const unsigned char first[] = { 0, 1, 0x11, 0x31, 0x51 };
 	int err = 0;
@@ -806,6 +806,6 @@ static int write_seeds(const char *dir)
 int main(int argc, char **argv)
 {
 	if (argc == 3 && !strcmp(argv[1], "--seeds"))
-		return write_seeds(argv[2]);
+		return write_tband_seeds(argv[2]);
 	return tap_main(tests, ARRAY_SIZE(tests), argc, argv);
 }

@@ -68,7 +68,7 @@ static void make_line(void)
 }
 
 /* Leave out lines that are created anew, and the places of names. */
-static char *keep(struct ktape_trace *t, const struct ktape_event *e)
+static char *keep_carried_line(struct ktape_trace *t, const struct ktape_event *e)
 {
 	bool user = e->opcode == KTAPE_EV_USER_EVENT;
 	char *text;
@@ -98,7 +98,7 @@ static void gather_line(struct gathered *g, const void *data, size_t len,
 
 	memset(g, 0, sizeof(*g));
 	check_equal(ktape_trace_open(path, &how, &t, NULL), 0);
-	gather_events(t, keep, g);
+	gather_events(t, keep_carried_line, g);
 	check_equal(reported.corrupt + reported.truncated, 0);
 	check_equal(reported.lost, OWN_LOST);
 	ktape_trace_close(t);
@@ -106,7 +106,7 @@ static void gather_line(struct gathered *g, const void *data, size_t len,
 }
 
 /* Exactly what was sent arrives. */
-static void whole(void)
+static void tband_line_whole(void)
 {
 	static struct gathered a, b;
 	struct came came;
@@ -182,7 +182,7 @@ static void inserted(void)
 }
 
 /* Remove much: no more arrives than was sent, and everything else is counted. */
-static void burst(void)
+static void tband_line_burst(void)
 {
 	uint8_t *less = malloc(line_len);
 	struct came came;
@@ -220,7 +220,7 @@ static void joined(void)
 }
 
 /* A restarted sender counts from the beginning. */
-static void again(void)
+static void tband_line_restart(void)
 {
 	uint8_t *twice = malloc(line_len * 2);
 	struct came came;
@@ -263,7 +263,7 @@ static void without(void)
 }
 
 /* Valid checksums of frames that no sender writes. */
-static void hostile(void)
+static void tband_line_hostile(void)
 {
 	static const struct {
 		const char *name;
@@ -300,7 +300,7 @@ static void hostile(void)
 	}
 }
 
-static void options(void)
+static void tband_line_options(void)
 {
 	struct codec_reports reported;
 	char path[CODEC_PATH];
@@ -313,14 +313,19 @@ static void options(void)
 }
 
 static const struct tap_test tests[] = {
-	{ "undamaged", whole },		 { "flipped bits", flipped },
-	{ "missing bytes", dropped },	 { "inserted bytes", inserted },
-	{ "many missing bytes", burst }, { "joined late", joined },
-	{ "restarted", again },		 { "without checks", without },
-	{ "hostile events", hostile },	 { "options", options },
+	{ "undamaged", tband_line_whole },
+	{ "flipped bits", flipped },
+	{ "missing bytes", dropped },
+	{ "inserted bytes", inserted },
+	{ "many missing bytes", tband_line_burst },
+	{ "joined late", joined },
+	{ "restarted", tband_line_restart },
+	{ "without checks", without },
+	{ "hostile events", tband_line_hostile },
+	{ "options", tband_line_options },
 };
 
-static int write_seeds(const char *dir)
+static int write_tband_line_seeds(const char *dir)
 {
 	static const unsigned char first[] = { 0x0f, 0x1f, 0x3f, 0x5f };
 	int err = 0;
@@ -336,7 +341,7 @@ int main(int argc, char **argv)
 
 	make_line();
 	if (argc == 3 && !strcmp(argv[1], "--seeds"))
-		ret = write_seeds(argv[2]);
+		ret = write_tband_line_seeds(argv[2]);
 	else
 		ret = tap_main(tests, ARRAY_SIZE(tests), argc, argv);
 	free(line);

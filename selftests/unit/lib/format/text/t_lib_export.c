@@ -5,22 +5,11 @@
  */
 #include <sys/wait.h>
 
+#include "lib_babeltrace.h"
 #include "lib_scene.h"
 #include "json.h"
 
-/* Count @what in @text. */
-static unsigned int count(const char *text, const char *what)
-{
-	unsigned int n = 0;
-
-	while ((text = strstr(text, what))) {
-		text += strlen(what);
-		n++;
-	}
-	return n;
-}
-
-static char *made(const char *format, bool loss)
+static char *scene_as_text(const char *format, bool loss)
 {
 	int fd = scene_write(format, NULL, NULL, loss);
 	char *text;
@@ -31,12 +20,6 @@ static char *made(const char *format, bool loss)
 	text = codec_content(fd, &len);
 	close(fd);
 	return text;
-}
-
-static void holds(const char *text, const char *const *lines, size_t nr)
-{
-	for (size_t i = 0; i < nr; i++)
-		check(strstr(text, lines[i]), "there is no: %s", lines[i]);
 }
 
 static void ftrace(void)
@@ -60,11 +43,11 @@ static void ftrace(void)
 		": tracing_mark_write: a \"b\"\\x0a\n",
 		"\nCPU:1 [LOST 5 EVENTS]\n",
 	};
-	char *text = made("ftrace", true);
+	char *text = scene_as_text("ftrace", true);
 
 	check(text, "not written");
-	holds(text, lines, ARRAY_SIZE(lines));
-	check_equal(count(text, "\n"), 12 + SCENE_EVENTS + 1);
+	check_has_lines(text, lines, ARRAY_SIZE(lines));
+	check_equal(count_in_text(text, "\n"), 12 + SCENE_EVENTS + 1);
 	free(text);
 }
 
@@ -84,10 +67,10 @@ static void traceprinter(void)
 		"t:0x00004e20 CPU:00 THREAD          :THDESTROY          pid:100 tid:100\nt:0x00004e20 CPU:00 PROCESS         :PROCDESTROY        pid:100\n",
 		"USREVENT        :EVENT:53, STR:\"softirq_entry vec=NET_RX\"\n",
 	};
-	char *text = made("traceprinter", true);
+	char *text = scene_as_text("traceprinter", true);
 
 	check(text, "not written");
-	holds(text, lines, ARRAY_SIZE(lines));
+	check_has_lines(text, lines, ARRAY_SIZE(lines));
 	free(text);
 }
 
@@ -104,18 +87,18 @@ static void chrome(void)
 		"{\"ph\":\"C\",\"pid\":100,\"tid\":101,\"ts\":19.800,\"name\":\"level\",\"args\":{\"value\":-3}}",
 		"\"ts\":16.100,\"dur\":0.300,\"cat\":\"lost\",\"name\":\"lost events\",\"args\":{\"count\":5}}",
 	};
-	char *text = made("chrome", true);
+	char *text = scene_as_text("chrome", true);
 	const char *bad;
 
 	check(text, "not written");
 	bad = json_check(text);
 	check(!bad, "no JSON at byte %td: %.40s", bad - text, bad);
-	holds(text, lines, ARRAY_SIZE(lines));
+	check_has_lines(text, lines, ARRAY_SIZE(lines));
 	/* Every slice of CPU 0 that began has ended. */
-	check_equal(count(text, "\"ph\":\"B\",\"pid\":0,\"tid\":0,"), 8);
-	check_equal(count(text, "\"ph\":\"E\",\"pid\":0,\"tid\":0,"), 8);
-	check_equal(count(text, "\"ph\":\"B\",\"pid\":100"), 3);
-	check_equal(count(text, "\"ph\":\"E\",\"pid\":100"), 3);
+	check_equal(count_in_text(text, "\"ph\":\"B\",\"pid\":0,\"tid\":0,"), 8);
+	check_equal(count_in_text(text, "\"ph\":\"E\",\"pid\":0,\"tid\":0,"), 8);
+	check_equal(count_in_text(text, "\"ph\":\"B\",\"pid\":100"), 3);
+	check_equal(count_in_text(text, "\"ph\":\"E\",\"pid\":100"), 3);
 	free(text);
 }
 
@@ -145,8 +128,8 @@ static void chrome_python(void)
  * Write these events and the scene's names in a format to a path. Return: 0 or
  * a negative errno.
  */
-static int write_events(const char *format, const char *path,
-			const struct scene_event *events, size_t nr)
+static int write_scene_events(const char *format, const char *path,
+			      const struct scene_event *events, size_t nr)
 {
 	struct ktape_sink_options how = {
 		.format = format,
@@ -174,12 +157,13 @@ static int write_events(const char *format, const char *path,
 }
 
 /* The same as text, to be freed. NULL: a check failed. */
-static char *text_of(const char *format, const struct scene_event *events, size_t nr)
+static char *text_of_events(const char *format,
+			    const struct scene_event *events, size_t nr)
 {
 	char path[CODEC_PATH], *text;
 	int fd = codec_file(path, "", 0);
 	size_t len;
-	int err = write_events(format, path, events, nr);
+	int err = write_scene_events(format, path, events, nr);
 
 	if (err)
 		tap_fail("%s: %d", format, err);
@@ -200,46 +184,14 @@ static void ftrace_waits(void)
 		"app-100      [000] .....     0.000001: sched_process_wait: comm=app pid=101\n",
 		"app-100      [000] .....     0.000001: sched_process_wait: comm=app pid=0\n",
 	};
-	char *text = text_of("ftrace", waits, ARRAY_SIZE(waits));
+	char *text = text_of_events("ftrace", waits, ARRAY_SIZE(waits));
 
 	check(text, "not written");
-	holds(text, lines, ARRAY_SIZE(lines));
+	check_has_lines(text, lines, ARRAY_SIZE(lines));
 	free(text);
 }
 
 /* ---- CTF as LTTng's ---------------------------------------------------------- */
-
-/* Return babeltrace2's output for that trace, to be freed. */
-static char *babeltrace(const char *dir, const char *options)
-{
-	char command[512];
-	char *text = NULL;
-	size_t len = 0, n;
-	FILE *out, *f;
-	char part[4096];
-
-	snprintf(command, sizeof(command), "babeltrace2 %s '%s' 2>&1", options, dir);
-	f = popen(command, "r");
-	out = open_memstream(&text, &len);
-	if (!f || !out)
-		abort();
-	while ((n = fread(part, 1, sizeof(part), f)))
-		fwrite(part, 1, n, out);
-	fclose(out);
-	if (!pclose(f))
-		return text;
-	tap_fail("%s: %s", command, text);
-	free(text);
-	return NULL;
-}
-
-static bool has_babeltrace(void)
-{
-	if (!system("command -v babeltrace2 >/dev/null"))
-		return true;
-	tap_skip("there is no babeltrace2");
-	return false;
-}
 
 static void lttng(void)
 {
@@ -271,9 +223,9 @@ static void lttng(void)
 	check_equal(scene_write("lttng", NULL, dir, true), -ENOTEMPTY);
 	text = babeltrace(dir, "--clock-seconds");
 	check(text, "babeltrace2 failed");
-	holds(text, lines, ARRAY_SIZE(lines));
+	check_has_lines(text, lines, ARRAY_SIZE(lines));
 	/* Begin and end of the state dump, and three threads. */
-	check_equal(count(text, " board "), SCENE_EVENTS + 5);
+	check_equal(count_in_text(text, " board "), SCENE_EVENTS + 5);
 	free(text);
 	text = babeltrace(dir, "-o ctf-metadata");
 	check(text, "babeltrace2 failed");
@@ -297,7 +249,7 @@ static char *lttng_text(const struct scene_event *events, size_t nr)
 
 	if (!mkdtemp(dir))
 		abort();
-	err = write_events("lttng", dir, events, nr);
+	err = write_scene_events("lttng", dir, events, nr);
 	text = err ? NULL : babeltrace(dir, "--clock-seconds");
 	snprintf(command, sizeof(command), "rm -rf %s", dir);
 	if (system(command))
@@ -362,8 +314,8 @@ static void lttng_words(void)
 		return;
 	text = lttng_text(events, ARRAY_SIZE(events));
 	check(text, "babeltrace2 failed");
-	holds(text, lines, ARRAY_SIZE(lines));
-	check_equal(count(text, "unknown_"), 0);
+	check_has_lines(text, lines, ARRAY_SIZE(lines));
+	check_equal(count_in_text(text, "unknown_"), 0);
 	free(text);
 	text = lttng_text(waits, ARRAY_SIZE(waits));
 	check(text, "babeltrace2 failed");
@@ -421,14 +373,14 @@ static void lttng_strange(void)
 	ktape_registry_free(registry);
 	text = babeltrace(dir, "");
 	check(text, "babeltrace2 failed");
-	check_equal(count(text, " board "), n);
+	check_equal(count_in_text(text, " board "), n);
 	free(text);
 	snprintf(command, sizeof(command), "rm -rf %s", dir);
 	check_equal(system(command), 0);
 }
 
 /* Events that differ from the table, and malicious names. */
-static void strange(void)
+static void strange_export_events(void)
 {
 	static const char *const formats[] = { "ftrace", "traceprinter", "chrome" };
 	static char blob[60000];
@@ -497,7 +449,7 @@ static const struct tap_test tests[] = {
 	{ "CTF as LTTng's, read by babeltrace2", lttng },
 	{ "LTTng's priorities and unknown calls", lttng_words },
 	{ "unusual events in CTF", lttng_strange },
-	{ "unusual events", strange },
+	{ "unusual events", strange_export_events },
 };
 
 int main(int argc, char **argv)

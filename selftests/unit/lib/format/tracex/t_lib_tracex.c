@@ -30,7 +30,7 @@ static bool big;
 static uint32_t name_size = 32;
 static bool backwards; /* records in the text */
 
-static void put32(size_t at, uint32_t v)
+static void put_image_word(size_t at, uint32_t v)
 {
 	for (unsigned int i = 0; i < 4; i++)
 		image[at + i] = (uint8_t)(v >> (big ? 24 - 8 * i : 8 * i));
@@ -42,9 +42,9 @@ static void put_name(unsigned int nr, unsigned int prio, uint32_t address,
 	size_t at = 48 + nr * 48;
 
 	memcpy(image + at, (uint8_t[]){ 0, 1, 0x80, (uint8_t)prio }, 4);
-	put32(at + 4, address);
-	put32(at + 8, 0x1000);
-	put32(at + 12, 0x400);
+	put_image_word(at + 4, address);
+	put_image_word(at + 8, 0x1000);
+	put_image_word(at + 12, 0x400);
 	memcpy(image + at + 16, name, strlen(name));
 }
 
@@ -64,7 +64,7 @@ static const uint32_t events[][8] = {
 #define NR ARRAY_SIZE(events)
 
 /* The oldest event is in the middle; the timer wraps at its mask. */
-static void make(uint32_t mask, bool down)
+static void make_tracex_image(uint32_t mask, bool down)
 {
 	uint32_t stamp = down ? 12 : mask - 11, end = BASE + SIZE;
 	uint32_t registry = BASE + 48, buffer = registry + NAMES * 48;
@@ -82,7 +82,7 @@ static void make(uint32_t mask, bool down)
 
 	memset(image, 0, sizeof(image));
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
-		put32(i * 4, words[i]);
+		put_image_word(i * 4, words[i]);
 	put_name(0, 5, A, "alpha");
 	put_name(1, 9, B, "beta");
 	for (size_t i = 0; i < NR; i++) {
@@ -90,7 +90,8 @@ static void make(uint32_t mask, bool down)
 
 		stamp = down ? stamp - events[i][3] : stamp + events[i][3];
 		for (unsigned int w = 0; w < 8; w++)
-			put32(at + w * 4, w == 3 ? stamp & mask : events[i][w]);
+			put_image_word(at + w * 4,
+				       w == 3 ? stamp & mask : events[i][w]);
 	}
 }
 
@@ -123,7 +124,7 @@ static struct ktape_rtos *stats_of(const char *path, const char *format, int *re
 	return rtos;
 }
 
-static void check_stats(const char *path, const char *what)
+static void check_tracex_stats(const char *path, const char *what)
 {
 	int result;
 	struct ktape_rtos *r = stats_of(path, NULL, &result);
@@ -158,12 +159,12 @@ static void read_image(const char *what)
 	char path[CODEC_PATH];
 	int fd = codec_file(path, image, sizeof(image));
 
-	check_stats(path, what);
+	check_tracex_stats(path, what);
 	close(fd);
 }
 
 /* The event's name comes first, then each word with its name. */
-static void words(void)
+static void tracex_word_names(void)
 {
 	static const char *const lines[] = {
 		"user_event: mutex_get mutex_ptr=0x500 wait_option=1 ",
@@ -184,7 +185,7 @@ static void words(void)
 	int fd;
 
 	big = false;
-	make(0xffff, false);
+	make_tracex_image(0xffff, false);
 	fd = codec_file(path, image, sizeof(image));
 	check_equal(ktape_trace_open(path, &how, &t, NULL), 0);
 	while (ktape_trace_next(t, &e) > 0) {
@@ -201,7 +202,7 @@ static void words(void)
 	close(fd);
 }
 
-static void orders(void)
+static void tracex_byte_orders(void)
 {
 	static const uint32_t masks[] = { 0xffff, 0xffffff, UINT32_MAX };
 
@@ -209,7 +210,7 @@ static void orders(void)
 		char what[64];
 
 		big = i & 1;
-		make(masks[i / 4], i & 2);
+		make_tracex_image(masks[i / 4], i & 2);
 		snprintf(what, sizeof(what), "mask %x%s%s", masks[i / 4],
 			 i & 1 ? ", big endian" : "", i & 2 ? ", down" : "");
 		read_image(what);
@@ -217,13 +218,13 @@ static void orders(void)
 	big = false;
 	/* Registry entries are whole words, whatever the length of their names. */
 	for (name_size = 29; name_size < 32; name_size++) {
-		make(UINT32_MAX, false);
+		make_tracex_image(UINT32_MAX, false);
 		read_image("entries with filling");
 	}
 	name_size = 32;
 }
 
-static void round_trip(void)
+static void tracex_round_trip(void)
 {
 	static const char *const how[] = { NULL, "endian=big" };
 	char path[CODEC_PATH], middle[CODEC_PATH], last[CODEC_PATH];
@@ -232,16 +233,16 @@ static void round_trip(void)
 	for (size_t i = 0; i < ARRAY_SIZE(how); i++) {
 		int in, native, out;
 
-		make(0xffff, i);
+		make_tracex_image(0xffff, i);
 		in = codec_file(path, image, sizeof(image));
 		native = codec_convert(path, "native", "form=pipe", &reported);
 		check(native >= 0, "%d", native);
 		snprintf(middle, sizeof(middle), "/proc/self/fd/%d", native);
-		check_stats(middle, "native");
+		check_tracex_stats(middle, "native");
 		out = codec_convert(middle, "tracex", how[i], &reported);
 		check(out >= 0, "%d", out);
 		snprintf(last, sizeof(last), "/proc/self/fd/%d", out);
-		check_stats(last, "again");
+		check_tracex_stats(last, "again");
 		close(in);
 		close(native);
 		close(out);
@@ -274,11 +275,11 @@ static size_t to_text(char *to, bool srec, bool bad)
 	return (size_t)(p - to);
 }
 
-static void records(void)
+static void tracex_text_records(void)
 {
 	static char text[SIZE * 4];
 
-	make(UINT32_MAX, false);
+	make_tracex_image(UINT32_MAX, false);
 	for (unsigned int i = 0; i < 8; i++) {
 		struct codec_reports reported;
 		char path[CODEC_PATH];
@@ -287,7 +288,7 @@ static void records(void)
 		backwards = i & 4;
 		fd = codec_file(path, text, to_text(text, i & 1, i & 2));
 		if (!(i & 2))
-			check_stats(path, i & 1 ? "S-records" : "Intel HEX");
+			check_tracex_stats(path, i & 1 ? "S-records" : "Intel HEX");
 		out = codec_convert(path, "jsonl", NULL, &reported);
 		check(out >= 0, "%d %s", out, reported.text);
 		check(!!reported.corrupt == !!(i & 2), "%u damages",
@@ -387,7 +388,7 @@ static void custom(void)
 	bool named = false;
 	size_t len;
 
-	make(UINT32_MAX, false);
+	make_tracex_image(UINT32_MAX, false);
 	in = codec_file(path, image, sizeof(image));
 	snprintf(options, sizeof(options), "custom=%s,hz=1000000", names);
 	check(!ktape_trace_open(path, &how, &t, NULL), "open");
@@ -465,13 +466,14 @@ static void inversions(void)
 		const struct ktape_rtos_event *e;
 		int fd;
 
-		make(UINT32_MAX, false);
+		make_tracex_image(UINT32_MAX, false);
 		memset(image + 48 + NAMES * 48, 0, ENTRIES * 32);
 		for (size_t i = 0, at = 48 + NAMES * 48; i < ARRAY_SIZE(list); i++) {
 			if (!bad && list[i][1] == 20)
 				continue;
 			for (unsigned int w = 0; w < 8; w++, at += 4)
-				put32(at, w == 3 ? (uint32_t)i : list[i][w]);
+				put_image_word(at, w == 3 ? (uint32_t)i :
+							    list[i][w]);
 		}
 		fd = codec_file(path, image, sizeof(image));
 		r = stats_of(path, NULL, &result);
@@ -496,13 +498,13 @@ static void read_mutant(const uint8_t *data, size_t len)
 	close(fd);
 }
 
-static void hostile(void)
+static void tracex_hostile(void)
 {
 	static char text[SIZE * 4];
 	static uint8_t copy[SIZE * 4];
 	uint64_t seed = 1;
 
-	make(0xffff, false);
+	make_tracex_image(0xffff, false);
 	for (size_t cut = 0; cut < SIZE; cut += cut < 160 ? 1 : 13)
 		read_mutant(image, cut);
 	for (unsigned int i = 0; i < 3000; i++) {
@@ -555,7 +557,7 @@ static void compare_events(const char *stem)
 	ktape_rtos_free(r);
 }
 
-static void golden(void)
+static void tracex_golden(void)
 {
 	if (access(GOLDEN "threadx_32.trx", R_OK)) {
 		tap_skip("there is no " GOLDEN);
@@ -567,21 +569,21 @@ static void golden(void)
 }
 
 static const struct tap_test tests[] = {
-	{ "events and words by their names", words },
-	{ "byte orders, masks, directions", orders },
-	{ "round trip", round_trip },
+	{ "events and words by their names", tracex_word_names },
+	{ "byte orders, masks, directions", tracex_byte_orders },
+	{ "round trip", tracex_round_trip },
 	{ "exported and read back", exported },
-	{ "Intel HEX and S-records", records },
+	{ "Intel HEX and S-records", tracex_text_records },
 	/* Before a test that may need more: the most that was resident never falls. */
 	{ "records far apart take little memory", far_apart },
 	{ "records at descending, distant addresses", downwards },
 	{ "names of user events", custom },
 	{ "priority inversions", inversions },
-	{ "hostile input", hostile },
-	{ "golden traces", golden },
+	{ "hostile input", tracex_hostile },
+	{ "golden traces", tracex_golden },
 };
 
-static int write_seeds(const char *dir)
+static int write_tracex_seeds(const char *dir)
 {
 	static char text[SIZE * 4];
 	int err = 0;
@@ -592,7 +594,7 @@ static int write_seeds(const char *dir)
 		char name[16];
 
 		big = i == 1;
-		make(0xffff, i & 1);
+		make_tracex_image(0xffff, i & 1);
 		if (i >= 2)
 			len = to_text(text, i & 1, false);
 		snprintf(name, sizeof(name), "tracex-%u", i);
@@ -605,6 +607,6 @@ static int write_seeds(const char *dir)
 int main(int argc, char **argv)
 {
 	if (argc == 3 && !strcmp(argv[1], "--seeds"))
-		return write_seeds(argv[2]);
+		return write_tracex_seeds(argv[2]);
 	return tap_main(tests, ARRAY_SIZE(tests), argc, argv);
 }
