@@ -12,9 +12,10 @@
  * before the gate was set, or found no slot, or a new thread returns from a
  * system call that it did not enter.
  *
- * The end of a pair may never be seen, because the session stops, or its
- * profile or a filter changes.  Each such change begins a new epoch: a pair of
- * an earlier epoch has no end, and its slot may be reused.
+ * The end of a pair may never be seen, because the session stops, or a filter
+ * or its profile (the set of events that it records) changes.  Each such change
+ * begins a new epoch: a pair of an earlier epoch has no end, and its slot may
+ * be reused.
  *
  * A pair is opened and closed in one context: by the same thread, or on the
  * same CPU.  No other context uses its key, but any context on any CPU may
@@ -40,6 +41,11 @@
 
 #include "filter.h"
 
+/*
+ * 4096 slots of 32 bytes are 128 KiB for each session.  A thread that sleeps in a system call
+ * holds one.  Pairs that find none are only recorded as two events, so PROBES is small: it
+ * bounds the search, which each event of a pair does.
+ */
 #define SLOT_BITS 12
 #define SLOTS	  (1U << SLOT_BITS)
 #define PROBES	  8U /* slots in which a key may be stored */
@@ -62,7 +68,8 @@ enum {
  * @key: identity of the pair, from gate_key()
  * @start: trace clock of its first event
  * @epoch: epoch in which the pair began
- * @dat20: dat20 of its first event
+ * @dat20: the 20 bits of data in the code of its first event: here the number of an
+ *	interrupt, softirq or system call
  *
  * All but @seq is written by the context that has claimed the slot.
  */
@@ -95,12 +102,13 @@ struct kt_gates {
 /* What identifies a pair among those of its gate. */
 enum {
 	BY_THREAD,	/* thread, system call event */
-	BY_THREAD_WIDE, /* thread, wide form of a system call event */
+	BY_THREAD_WIDE, /* thread, system call event with all six arguments */
 	BY_IRQ,		/* CPU and the number in dat20 */
-	BY_OBJECT,	/* token in the first argument word */
+	BY_OBJECT, /* first argument word: the token of the object's address */
 };
 
-#define FROM_BLOB 0xff /* value of @first: copy from the blob */
+#define FROM_BLOB \
+	0xff /* value of @first: copy from the bytes after the arguments */
 
 /**
  * struct kt_gate_event - an event of a pair

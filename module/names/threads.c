@@ -4,8 +4,9 @@
  * ones, and new names; marks those that end as dead.
  *
  * A thread's entry has its tid as id, its process as first parameter, its priority,
- * policy and kind as second.  A thread whose cgroup changes has an entry for that, too;
- * that of others is not entered, because it would take a second slot for each thread.
+ * policy and kind as second.  A thread whose cgroup changes has a second entry, with a key
+ * and so a lock of its own.  Cgroups of other threads are not entered, because each would
+ * take a second slot.
  * The probes in probes/task.c and probes/system.c call these functions.  The probes are
  * attached before kt_registry_walk() enters the threads that exist, so no thread is
  * missed.
@@ -60,6 +61,7 @@ static u64 thread_born(const struct task_struct *p, const struct kt_moment *now)
 	return now->clock > ticks ? now->clock - ticks : 1;
 }
 
+/* Enter a thread or its new name.  @born: for a new entry; an old one keeps its own. */
 static void thread_enter(struct task_struct *p, pid_t tid, const char *name, u64 born)
 {
 	kt_entry_set(thread_key(tid), born, p->tgid, thread_param(p), name);
@@ -82,8 +84,9 @@ void kt_registry_thread(struct task_struct *p, const char *name)
 	memcpy(comm, name, strnlen(name, TASK_COMM_LEN - 1));
 	raw_spin_lock_irqsave(lock, flags);
 	/*
-	 * Do not enter a thread whose exit probe has run: that set PF_EXITING
-	 * before it took the lock.  data_race(): other flags may change now.
+	 * Do not enter a thread whose exit probe has run.  do_exit() sets PF_EXITING
+	 * before it calls that probe, which then takes this lock.  data_race(): other
+	 * flags may change now.
 	 */
 	if (!data_race(p->flags & PF_EXITING) || thread_find(p->pid) != NONE)
 		thread_enter(p, p->pid, comm, kt_clock());
@@ -106,8 +109,8 @@ void kt_registry_thread_cgroup(struct task_struct *p, u64 id, const char *name)
 
 	raw_spin_lock_irqsave(lock, flags);
 	/*
-	 * As in kt_registry_thread().  An exiting thread: its exit probe has run, or will
-	 * mark the entry as dead.
+	 * As in kt_registry_thread(), but an entry that an exiting thread has stays as it is:
+	 * the exit probe has marked it as dead, or will.
 	 */
 	if (!data_race(p->flags & PF_EXITING))
 		kt_entry_set(k, kt_clock(), (u32)id, (u32)(id >> 32), name);
@@ -163,10 +166,10 @@ static void thread_walk_one(struct task_struct *p, void *now)
 		thread_enter(p, tid, name, thread_born(p, now));
 		slot = thread_find(tid);
 		/*
-		 * The exit probe may have run before the thread was entered: it
-		 * set PF_EXITING and found no entry.  Mark the entry as dead;
-		 * later events may still refer to its tid.  data_race(): other
-		 * flags may change now.
+		 * The exit probe may have run before the thread was entered, after
+		 * do_exit() had set PF_EXITING, and have found no entry.  Mark the
+		 * entry as dead; later events may still refer to its tid.
+		 * data_race(): other flags may change now.
 		 */
 		if (data_race(p->flags & PF_EXITING) && slot != NONE)
 			kt_entry_bury(slot, kt_clock());
@@ -203,7 +206,7 @@ void kt_threads_enter(void)
 	struct kt_moment now;
 
 	kt_clock_moment(&now);
-	thread_walk_one(&init_task, &now);
+	thread_walk_one(&init_task, &now); /* the walk leaves it out */
 	kt_threads_walk(thread_walk_one, &now);
 }
 

@@ -18,8 +18,9 @@
  * counts as unstable.
  *
  * The kernel's watchdog may find out at any time that the counter is unstable.  It
- * has no notifier for that, so kt_clock_check() polls at each new block.  Every session then gets
- * new clock relations, which say so.
+ * has no notifier for that, so kt_clock_check() polls at each new block.  Every session then
+ * gets new clock_sync records, which relate the trace clock to the system's clocks, without the
+ * flag "stable".
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -37,7 +38,11 @@
 
 DEFINE_STATIC_KEY_FALSE(kt_clock_called);
 
-/* Number of nested writers of this CPU that read the clock by a call now. */
+/*
+ * Number of nested writers of this CPU that read the clock by a call now.  A probe on a
+ * function that such a read calls must not record, because it would read the clock again:
+ * see kt_clock_is_being_read().
+ */
 DEFINE_PER_CPU(unsigned int, kt_clock_reading);
 
 static u64 hz = NSEC_PER_SEC;
@@ -113,7 +118,7 @@ KT_SYSCORE(clock_sleep, clock_suspend, clock_resume);
 /**
  * kt_clock_may_stop() - Prepare for a suspend, which may set the counter back
  *
- * From now on the clock is read by a call.
+ * From now on the clock is read by a call.  Called by the sessions' PM notifier.
  *
  * Context: process context, may sleep; the system still runs.
  */
@@ -175,6 +180,7 @@ void notrace kt_clock_stepped_back(u64 latest)
  */
 void notrace kt_clock_check(void)
 {
+	/* kt_cycles_hz() is 0 if the kernel does not trust the counter. */
 	if (is_mono || READ_ONCE(is_distrusted) || kt_cycles_hz())
 		return;
 	WRITE_ONCE(is_distrusted, true);

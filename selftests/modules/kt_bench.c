@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Emit a chosen event many times, for the benchmark. */
+/*
+ * Emit a chosen event many times, for the benchmark.
+ *
+ * For bench/bench_costs.c.
+ */
 #include <linux/module.h>
 #include <ktape/kernel.h>
 

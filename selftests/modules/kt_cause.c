@@ -7,6 +7,8 @@
  * echo "WHAT NUMBER" >/sys/module/kt_cause/parameters/run
  *
  * The write returns when everything has happened.
+ *
+ * For guest/probes/t_events_*.c and others.
  */
 #include <linux/completion.h>
 #include <linux/delay.h>

@@ -3,6 +3,8 @@
  * Make the nth access of the kernel to a program's memory fail, as if that memory were
  * gone.  It counts the accesses of the thread that has written nth, from then on.  The
  * kernel's own fault injection needs a kernel that is built for it.
+ *
+ * For guest/hostile/t_hostile_alloc.c.
  */
 #include <linux/kernel.h>
 #include <linux/kprobes.h>

@@ -5,6 +5,8 @@
  *
  * /proc/kt_count has one line per CPU: its number, then the counts of the
  * classes.
+ *
+ * For guest/ring/t_counter.c and guest/session/t_rounds.c.
  */
 #include <linux/module.h>
 #include <linux/percpu.h>

@@ -2,6 +2,8 @@
 /*
  * Let no grace period of RCU end: a thread runs with preemption disabled until the test
  * says so, or for 10 seconds, which no watchdog minds.
+ *
+ * For guest/session/t_busy.c.
  */
 #include <linux/err.h>
 #include <linux/jiffies.h>

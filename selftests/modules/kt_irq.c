@@ -4,6 +4,8 @@
  * and it is fired as often as asked. On request a second interrupt, with its
  * own handler and number, is fired alternately. The module counts how often
  * ktape notes a name.
+ *
+ * For guest/probes/t_irq_names.c and guest/command/t_cookbook.sh.
  */
 #include <linux/hardirq.h>
 #include <linux/interrupt.h>

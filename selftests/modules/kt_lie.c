@@ -2,6 +2,8 @@
 /*
  * Let the kernel give wrong answers about its symbols: what sprint_symbol() returns for
  * one symbol is replaced, as if the kernel were linked in another way.
+ *
+ * For guest/probes/t_layout.c.
  */
 #include <linux/kprobes.h>
 #include <linux/module.h>

@@ -2,6 +2,8 @@
 /*
  * A function to probe, called in NMIs that a CPU sends to itself, or in a task.
  * The kernel can replace its first instruction by a jump.
+ *
+ * For guest/probes/t_kprobe_nmi.c.
  */
 #include <linux/module.h>
 #include <linux/moduleparam.h>

@@ -4,6 +4,8 @@
  * kernel would. Loading the module does so once.
  *
  * insmod kt_poke.ko address=ADDRESS length=BYTES value=BYTE
+ *
+ * For guest/ring/t_persist_damage.c.
  */
 #include <linux/io.h>
 #include <linux/module.h>

@@ -2,6 +2,8 @@
 /*
  * A data race: threads on two CPUs write a word without marks, so many times that KCSAN
  * watches some of the writes, and not so many that its reports fill the log.
+ *
+ * For guest/hostile/t_race.sh.
  */
 #include <linux/compiler.h>
 #include <linux/cpumask.h>

@@ -3,6 +3,8 @@
  * Stall a work item of the kernel in the middle: the next call of nsecs_to_jiffies() by a
  * work item of ktape does not return before the test says so.  A trigger that looks for silence
  * calls it after it has read when the last event matched, and before it fires.
+ *
+ * For guest/trigger/t_trigger_quiet.c.
  */
 #include <linux/jiffies.h>
 #include <linux/kallsyms.h>

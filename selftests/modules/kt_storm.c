@@ -3,6 +3,8 @@
  * Emit numbered user events in tasks, in softirqs and in interrupts of all CPUs at the
  * same time, so that they nest.  Each CPU and context counts for itself, and each event
  * has a checksum, so a reader knows whether it has all of them.
+ *
+ * For guest/hostile/t_hostile_nest.c.
  */
 #include <linux/atomic.h>
 #include <linux/hash.h>

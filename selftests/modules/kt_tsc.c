@@ -2,6 +2,8 @@
 /*
  * Tell the kernel that the time stamp counter is unstable, as its watchdog does when
  * it finds out.  That holds until the next boot.
+ *
+ * For guest/ring/t_zz_clock.sh.
  */
 #include <linux/module.h>
 

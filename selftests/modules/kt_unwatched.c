@@ -2,6 +2,8 @@
 /*
  * Emit while RCU is not watching the CPU, like code close to the idle state:
  * each form of event once per round, and a marker when RCU is watching again.
+ *
+ * For guest/names/t_emit.c.
  */
 #include <linux/context_tracking.h>
 #include <linux/irqflags.h>

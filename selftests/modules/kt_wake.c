@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Wake the system from suspend to idle after a time, like a device would: emulated
- * machines have none that does.
+ * machines have none that does.  For guest/session/t_suspend.sh and used/scenes/suspend.sh.
  *
  * insmod kt_wake.ko ms=N
  */

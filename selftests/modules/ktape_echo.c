@@ -2,6 +2,8 @@
 /*
  * Not an example: a sink that emits the events it wants, a recursion that ktape
  * must end.
+ *
+ * For guest/names/t_sink.c.
  */
 #include <linux/atomic.h>
 #include <linux/module.h>

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Emit one exception and then a given number of markers. */
+/*
+ * Emit one exception and then a given number of markers.
+ *
+ * For guest/ring/t_shed.c.
+ */
 #include <linux/module.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>

@@ -2,6 +2,8 @@
 /*
  * Functions whose probes miss a known number of hits: one in which as many threads sleep
  * as asked for, and one that is called from within another probe's handler.
+ *
+ * For guest/probes/t_kprobe_missed.c and guest/probes/t_probe_missed.sh.
  */
 #include <linux/atomic.h>
 #include <linux/compiler.h>

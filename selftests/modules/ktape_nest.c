@@ -2,6 +2,8 @@
 /*
  * Not an example: emit in tasks, in interrupts that interrupt them, and in a
  * sink that is called while the outer event is not finished, once each.
+ *
+ * For guest/ring/t_counter.c and guest/names/t_emit.c.
  */
 #include <linux/atomic.h>
 #include <linux/module.h>

@@ -16,10 +16,14 @@ struct gathered {
 	uint64_t lost;
 };
 
-/* Return what is kept of an event: a text to be freed, or NULL. */
+/* Return what is compared of an event: a text to be freed, or NULL. */
 typedef char *gather_keep(struct ktape_trace *t, const struct ktape_event *e);
 
-/* Read the whole trace. Return: number of user events with a source. */
+/*
+ * Read the whole trace, and format each event as text: that must not crash.
+ * Return: number of user events that the input's format can show as JSON
+ * (ktape_trace_source()).
+ */
 __attribute__((unused)) static unsigned int
 codec_read_all(const char *path, const char *format, uint32_t flags,
 	       struct codec_reports *reported)
@@ -47,6 +51,26 @@ codec_read_all(const char *path, const char *format, uint32_t flags,
 	return nr;
 }
 
+/* Read the rest of a trace. */
+static void gather_events(struct ktape_trace *t, gather_keep *keep,
+			  struct gathered *g)
+{
+	const struct ktape_event *e;
+	char *line;
+
+	while (ktape_trace_next(t, &e) > 0) {
+		line = keep(t, e);
+		if (!line)
+			continue;
+		if (g->nr == GATHER_MAX) {
+			check(false, "too many events");
+			free(line);
+			return;
+		}
+		g->lines[g->nr++] = line;
+	}
+}
+
 static void gather(const char *path, gather_keep *keep, struct gathered *g)
 {
 	struct codec_reports reported = { 0 };
@@ -55,16 +79,12 @@ static void gather(const char *path, gather_keep *keep, struct gathered *g)
 		.arg = &reported,
 		.flags = KTAPE_TRACE_SORTED,
 	};
-	const struct ktape_event *e;
 	struct ktape_trace *t;
 
 	g->nr = 0;
 	if (ktape_trace_open(path, &how, &t, NULL))
 		return;
-	while (g->nr < GATHER_MAX && ktape_trace_next(t, &e) > 0) {
-		g->lines[g->nr] = keep(t, e);
-		g->nr += g->lines[g->nr] != NULL;
-	}
+	gather_events(t, keep, g);
 	ktape_trace_close(t);
 	g->lost = reported.lost;
 }
@@ -84,8 +104,9 @@ static void gather_compare(const struct gathered *a, const struct gathered *b)
 }
 
 /*
- * Within one tick events of different CPUs may be in any order. Return: number
- * of events of @a.
+ * Check that two traces have the same events and losses. Within one tick events of
+ * different CPUs may be in any order, so lines are sorted before they are compared.
+ * Return: number of events of @a.
  */
 __attribute__((unused)) static unsigned int
 same_events(const char *a, const char *b, gather_keep *keep)
@@ -105,7 +126,8 @@ same_events(const char *a, const char *b, gather_keep *keep)
 }
 
 /*
- * Read a golden stream. Return: false if there is none; then the test is
+ * Check whether there are golden files: traces that the real RKH, TraceX and tband tools
+ * recorded, which are not in the repository. Return: false if not; the test is then
  * skipped.
  */
 __attribute__((unused)) static bool has_golden(void)
@@ -116,7 +138,10 @@ __attribute__((unused)) static bool has_golden(void)
 	return false;
 }
 
-/* Write a seed file for the fuzzer: a byte for the format, then a stream. */
+/*
+ * Write a seed file for the fuzzer: a stream behind @first, the byte by which the fuzzer
+ * chooses format and options.
+ */
 __attribute__((unused)) static int write_seed(const char *dir, const char *name,
 					      unsigned char first,
 					      const void *data, size_t len)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Simulate a session and write its trace, and keep what really happened:
+ * Simulate a session and write its trace, and keep what really happened, to compare with:
  * packets of both rings of each CPU as the module would have written them, with
  * ledgers, losses, filters and markers. The trace can be damaged before it is
  * saved.

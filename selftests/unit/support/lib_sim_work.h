@@ -5,6 +5,8 @@
 
 #include "lib_sim.h"
 
+#define SIM_DEAD 5000 /* first tid of threads that ended */
+
 static const unsigned int sim_default[] = {
 	KTAPE_EV_SCHED_SWITCH,	   KTAPE_EV_IRQ_HANDLER_ENTRY,
 	KTAPE_EV_IRQ_HANDLER_EXIT, KTAPE_EV_SOFTIRQ_ENTRY,
@@ -35,7 +37,7 @@ static inline struct sim *sim_new(uint64_t seed)
 static inline void sim_free(struct sim *s)
 {
 	for (unsigned int i = 0; i < SIM_RINGS; i++) {
-		/* An open packet has not been closed. */
+		/* All entries: the packet that is still open is not counted in nr. */
 		for (unsigned int j = 0; j < SIM_PACKETS; j++)
 			free(s->ring[i].packets[j].data);
 	}
@@ -119,16 +121,17 @@ static inline void sim_online(struct sim *s, unsigned int cpu, bool online)
 	sim_control(s, cpu, &rec);
 }
 
-/* End what is open at the end. */
+/* End the packets that are open: flagged as such, as a reader finds them. */
 static inline void sim_finish(struct sim *s)
 {
 	for (unsigned int i = 0; i < SIM_RINGS; i++)
 		sim_close(s, &s->ring[i], sim_sum(s->ring[i].emitted), true);
 }
 
-/* Record a name of a thread that ended at time @died, 0 = lives. */
+/* Record a name of a thread that ended at time @died; 0: it is alive. */
 static inline void sim_name(struct ktape_builder *b, uint32_t tid, uint64_t died)
 {
+	/* Thread, process, priority and policy; times of begin and end, the lower half first. */
 	const uint32_t args[7] = {
 		tid, tid, 0, 0, 0, (uint32_t)died, (uint32_t)(died >> 32)
 	};
@@ -164,7 +167,7 @@ static inline size_t sim_names(const struct sim *s,
 	for (uint32_t i = 0; i < SIM_CPUS * SIM_THREADS - nameless; i++)
 		sim_name(&b, 100 + i, 0);
 	for (uint32_t i = 0; i < s->nr_dead; i++)
-		sim_name(&b, 5000 + i,
+		sim_name(&b, SIM_DEAD + i,
 			 s->died - 1000 * (uint64_t)(s->nr_dead - 1 - i));
 	return ktape_build_end(&b, 0, 0);
 }
@@ -194,9 +197,9 @@ static inline void sim_save(struct sim *s, const char *dir, unsigned int nameles
 		abort();
 }
 
-/* Save as a pipe form. */
-static inline void sim_save_some(struct sim *s, const char *path,
-				 unsigned int nameless)
+/* Save as one file (pipe form).  The last @nameless threads have no name. */
+static inline void sim_save_pipe_nameless(struct sim *s, const char *path,
+					  unsigned int nameless)
 {
 	unsigned char names[TRACE_PACKET];
 	size_t len = sim_names(s, names, nameless);
@@ -226,7 +229,7 @@ static inline void sim_save_some(struct sim *s, const char *path,
 
 static inline void sim_save_pipe(struct sim *s, const char *path)
 {
-	sim_save_some(s, path, 0);
+	sim_save_pipe_nameless(s, path, 0);
 }
 
 /* ---- damage --------------------------------------------------------------- */
@@ -266,7 +269,7 @@ static inline void sim_come_late(struct sim *s)
 {
 	for (unsigned int i = 0; i < SIM_RINGS; i++) {
 		struct sim_ring *r = &s->ring[i];
-		uint64_t base = sim_sum(r->lost);
+		uint64_t base = sim_sum(r->lost); /* of which no packet reports any */
 
 		if (r->nr > 1)
 			sim_remove(s, i, 0);

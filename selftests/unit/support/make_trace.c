@@ -530,7 +530,7 @@ static int make_renamed(const char *dir, const char *file)
 	sim_stop(s);
 	sim_finish(s);
 	sim_save(s, dir, 2);
-	sim_save_some(s, file, 2);
+	sim_save_pipe_nameless(s, file, 2);
 	sim_free(s);
 	return 0;
 }

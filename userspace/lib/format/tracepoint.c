@@ -9,7 +9,6 @@
 #include "tracepoint.h"
 
 #define LATE_MAX     0x7fffffff
-#define RT_PRIO	     100U
 #define DEADLINE     255U
 #define CALL_ARGS    6U
 #define NR_UNKNOWN   0xffffU
@@ -20,7 +19,8 @@
 
 static uint64_t prio_of(const struct kt_tp *tp, uint64_t value)
 {
-	int64_t prio = (int32_t)value + (tp->relative_prio ? (int64_t)RT_PRIO : 0);
+	int64_t prio = (int32_t)value +
+		       (tp->relative_prio ? (int64_t)KT_TP_RT_PRIO : 0);
 
 	return prio < 0 || prio > (int64_t)DEADLINE ? DEADLINE : (uint64_t)prio;
 }

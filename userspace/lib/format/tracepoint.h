@@ -29,7 +29,8 @@
 	4096U /* bytes of the longest name of a field that an input has */
 #define KT_TP_FIELDS  1024U		 /* fields of a class that are kept */
 #define KT_TP_ENTRIES (2 * KT_TP_FIELDS) /* those and their labels */
-#define KT_TP_PLACES  10U /* fields of the event table that a class fills */
+#define KT_TP_RT_PRIO 100U /* MAX_RT_PRIO, from which LTTng counts priorities */
+#define KT_TP_PLACES  10U  /* fields of the event table that a class fills */
 
 enum kt_tp_type {
 	KT_TP_UNSIGNED,
@@ -140,7 +141,7 @@ enum kt_tp_what {
 /**
  * struct kt_tp - what the reader of one trace remembers
  * @s: the trace
- * @relative_prio: priorities are relative to the lowest real-time one, as LTTng's
+ * @relative_prio: priorities are relative to KT_TP_RT_PRIO, as LTTng's
  * @tasks: by thread: hash of the name and process that were delivered last; its process by
  *	kt_tp_process(), and whether it has just begun
  * @tokens: by address: its name was delivered.  By name of a network device: its number

@@ -24,8 +24,9 @@ static bool is_damaged(const struct ktape_trace *t, const struct kt_stream *s)
 
 /*
  * Check whether other packets of the ring came before the first packet of a stream.  A recorder
- * begins a stream with an empty packet, which has the number of the packet before the first
- * one.  Thread -1 in it means that this packet is in an earlier piece of a log (record/rotate.c).
+ * begins a stream with an empty packet that it made.  This has the number of the packet before
+ * the first one: 0 if nothing came before.  Thread -1 in it means that the packet before is in
+ * an earlier piece, one file or folder of a rotating log (record/rotate.c).
  */
 static bool is_cut(const uint8_t *head)
 {
@@ -52,7 +53,10 @@ static bool count_before(const struct ktape_trace *t, const uint8_t *head,
 	uint64_t lost = 0, other;
 
 	*count = 0;
-	/* The counters of an open packet are later than its records. */
+	/*
+	 * The counters of an open packet were read later than its records, and count events that
+	 * it does not have.
+	 */
 	if (!emitted || t->info.converted || KT_HEAD32(head, flags) & KTAPE_BLOCK_OPEN)
 		return false;
 	for (unsigned int i = 0; i < KTAPE_LOST_REASONS; i++)
@@ -90,12 +94,14 @@ void kt_begin_packet(struct ktape_trace *t, struct kt_stream *s,
 	counted = count_before(t, head, len, &s->gone_count);
 	/*
 	 * Nothing was overwritten before packet 1: the ring was cleared before its first event,
-	 * or the packet reports all events before it as lost; see ring.c.
+	 * or the packet reports all events before it as lost; see ring.c.  Up to KT_DEPTH counts
+	 * may be of interrupted writers that have not stored their records yet.
 	 */
 	if (KT_HEAD64(head, seq) == 1 &&
 	    !(KT_HEAD32(head, flags) & KTAPE_BLOCK_GAP) && s->gone_count <= KT_DEPTH)
 		s->gone_count = 0;
 	s->gone = s->gone_count || (!counted && KT_HEAD64(head, seq) > 1);
+	/* Let kt_loss_before() check this stream from the next event on. */
 	if (s->gone) {
 		t->holes = true;
 		t->quiet_until = 0;
@@ -117,6 +123,7 @@ static uint64_t first_next_event(const struct ktape_trace *t,
 	return next;
 }
 
+/* Report one more part of the time in which it is not known what a CPU did. */
 static void report_part(const struct ktape_trace *t, const struct kt_stream *s,
 			uint64_t from, uint64_t to)
 {
@@ -132,7 +139,7 @@ static void report_part(const struct ktape_trace *t, const struct kt_stream *s,
 		.overwritten = s->gone_from ? 0 : s->gone_count,
 	};
 
-	/* A control record in this time has no thread either. */
+	/* Which thread runs is not known now, so control records in this time get none. */
 	if (to > from && s->kind == KTAPE_RING_EVENT)
 		t->decoder->tid[s->cpu] = -1;
 	if (t->options.notice)

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The packets of the metadata, in which pipe form and CTF directories have it. */
+/*
+ * The metadata as CTF packets, which a pipe form (a trace in one file) has ahead of the packets of
+ * the rings.  A directory has it as text, in the file "metadata".
+ */
 #include "write/write.h"
 
-#define METADATA_CHUNK (64U << 10)
+#define METADATA_CHUNK (64U << 10) /* bytes of text in a packet */
 
 /* Make metadata packets, in memory that the caller frees. */
 int kt_pipe_metadata(const uint8_t *uuid, const char *metadata, size_t len,
@@ -11,7 +14,7 @@ int kt_pipe_metadata(const uint8_t *uuid, const char *metadata, size_t len,
 	size_t nr = (len + METADATA_CHUNK - 1) / METADATA_CHUNK;
 	struct ktape_metadata_packet m = {
 		.magic = htole32(KTAPE_METADATA_MAGIC),
-		.major = 1,
+		.major = 1, /* CTF 1.8 */
 		.minor = 8,
 	};
 	uint8_t *p = malloc(len + nr * sizeof(m) + 1);

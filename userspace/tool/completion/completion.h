@@ -20,17 +20,27 @@
 #define COMPLETION_SHELLS "bash|zsh|fish|elvish|powershell"
 
 /* kind.c */
+
+/* Return the kind of an option's argument; NULL: it has none, or any text is one. */
 const char *completion_kind(const struct kt_option *option);
+
+/* Check whether shells complete a kind by themselves, or whether it is the words themselves. */
 bool completion_is_native(const char *kind);
 bool completion_is_choice(const char *kind);
 
 /* script.c */
+
+/* Print the script of a shell.  Return: false if there is no such shell. */
 bool completion_script(const char *shell);
 
 /* words.c */
+
+/* Print the words of a kind.  Return: false if there is no such kind. */
 bool completion_words(const char *kind);
 
 /* after.c */
+
+/* Print what can follow the words of a command line. */
 void completion_after(int nr, char **words);
 
 extern const struct kt_command command_completion;

@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Completion: what the argument of an option is. */
+/*
+ * Completion: which kind of word the argument of an option is.  A kind is the name of a list
+ * of words (events, sessions, ...) that the shell's script gets from ktape completion; or of
+ * something that shells complete themselves (files, folders, traces, programs); or the words,
+ * with "|" between them.
+ */
 #include <string.h>
 
 #include "util/bits.h"
 
 #include "tool/completion/completion.h"
 
-/* By the name of the argument, or by the option's where the argument's is too general. */
+/*
+ * By the name of the argument, and by the option's where the argument's is too general.
+ * recordable: events that this machine can record; events: all, as for a trace of another one.
+ */
 static const struct {
 	const char *arg;
 	const char *option;
@@ -42,9 +50,10 @@ static const struct {
 	{ "PATH", NULL, "files" },
 	{ "PATHS", NULL, "folders" },
 	{ "DIR|FILE|-", "input", "traces" },
-	{ "KEY", "sort", "run|wait|longest|switches|tid|name" },
+	{ "KEY", "sort", "run|wait|longest|switches|tid|name" }, /* top_keys (top/order.c) */
 };
 
+/* Kinds that shells complete; traces: folders with a trace; programs: operands only (after.c). */
 static const char *const native[] = { "files", "folders", "traces", "programs" };
 
 /**

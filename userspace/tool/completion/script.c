@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Completion: write the script of a shell.  The scripts are in the folder completion/.
- * Their lines @commands@ and @options@ stand for rows that are made from the tables.
+ * Completion: write the script of a shell.  The scripts are in the folder shells/.  Their
+ * lines @commands@ and @options@ stand for rows that are made from the tables of options.  A
+ * kind, of which the argument of an option is, is explained in kind.c.
  */
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +11,7 @@
 
 #include "tool/completion/completion.h"
 
-/* The scripts as text_SHELL, made by the Makefile from completion/SHELL. */
+/* The scripts as text_SHELL, made by the Makefile from shells/SHELL. */
 #include "completion.inc"
 
 /**
@@ -37,7 +38,7 @@ static void put_shell_escaped(const char *text, const struct escape *escapes)
 	}
 }
 
-/* Put "a|b" as "a b". */
+/* Put a kind that is the words themselves, "a|b", as "a b". */
 static void put_choice(const char *kind)
 {
 	for (; *kind; kind++)

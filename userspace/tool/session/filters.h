@@ -3,6 +3,8 @@
  * Filters of a session: on the command line (filters.c), in the module
  * (filters_apply.c), in configuration files (config_file.c), and in RKH's terms
  * (rkh.c).  The text form of each filter is parsed by the library.
+ *
+ * Functions that return an exit code have printed the error; 0 is success.
  */
 #ifndef _KT_TOOL_SESSION_FILTERS_H
 #define _KT_TOOL_SESSION_FILTERS_H
@@ -82,24 +84,47 @@ struct filter_options {
 	}
 
 /* filters.c */
+
+/* Print the active filters, as lines of a configuration or as members of a JSON object. */
 void put_filters(const struct ktape_config *config, bool json);
+
+/* Return the name of a filter's kind, which is also that of its option. */
 const char *kind_name(unsigned int kind);
+
+/* Check whether the command line changes any filter. */
 bool filter_options_given(const struct filter_options *o);
+
+/* Parse the filters of a command line.  Return: 0 or the exit code. */
 int filter_options_read(const struct kt_command *command,
 			const struct filter_options *o,
 			struct ktape_config *config);
 
 /* filters_apply.c */
+
+/*
+ * Set the filters of a session.  @whole: remove those that @config does not have.
+ * Return: 0 or the exit code.
+ */
 int filters_apply(struct ktape_device *device,
 		  const struct ktape_config *config, bool whole);
+
+/* Restore the filters after a change that failed, and print whether all were restored. */
 void filters_put_back(struct ktape_device *device,
 		      const struct ktape_config *before);
+
+/* Remove threads that have no number in this pid namespace, and print how many. */
 void filter_drop_unknown(struct ktape_filter_value *v);
+
+/* Read one filter of a session.  Prints nothing.  Return: 0 or negative errno. */
 int filter_get(struct ktape_device *device, unsigned int kind,
 	       struct ktape_filter_value *v);
+
+/* Read all filters of a session.  Return: 0 or the exit code. */
 int filters_get(struct ktape_device *device, struct ktape_config *config);
 
 /* config_file.c */
+
+/* Read or write a configuration file.  Return: 0 or the exit code. */
 int config_load(const char *path, struct ktape_config *config);
 int config_save(const char *path, const struct ktape_config *config);
 

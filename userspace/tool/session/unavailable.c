@@ -66,11 +66,12 @@ void report_unavailable(struct ktape_device *device, const char *list,
 }
 
 /**
- * report_no_log() - print that the session does not record the log, although its mask says so
+ * report_no_log() - print that the kernel's log (event console) cannot be recorded
  * @device: the session
- * @list: the list of events as it was given, or NULL; report_unavailable() was
- *	called with these
- * @mask: all events of the session, also of a mask or a file
+ * @list: the list of events as it was given, or NULL.  If it has console,
+ *	report_unavailable() was called with it and has printed this
+ * @mask: all events of the session, also those of --mask or a file.  Without console,
+ *	nothing is printed
  */
 void report_no_log(struct ktape_device *device, const char *list,
 		   const uint64_t mask[KTAPE_MASK_WORDS])

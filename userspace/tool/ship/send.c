@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * ktape ship: hand the tables of a piece over, to a folder of this machine or to the
- * uploader, a command of the user.
+ * ktape ship: hand over the tables (Parquet files) of a piece, which is one file or folder of
+ * a rotating log (record -l).  They go to a folder of this machine, or to the uploader, a
+ * command of the user.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -15,7 +16,10 @@
 
 #define SHELL "/bin/sh"
 
-/* Uploaders for the schemes of URLs.  $1 is the folder, $2 the URL. */
+/*
+ * Uploaders for the schemes of URLs.  $1 is the folder, $2 the URL.  file:// needs none:
+ * ship_target_folder() returns its folder.
+ */
 static const struct {
 	const char *scheme;
 	const char *command;
@@ -54,7 +58,7 @@ static const char *after(const char *text, const char *prefix)
 
 /**
  * ship_has_target() - can something be handed over?
- * @to: URL, format with a folder, or command of the user
+ * @to: URL, "parquet" or "parquet:dir=PATH", or command of the user
  *
  * Return: false: it is a URL of a scheme that has no uploader, or names no folder.
  */

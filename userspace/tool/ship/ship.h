@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * ktape ship: convert the pieces of a log, and hand their tables over.
+ * ktape ship: convert the pieces of a log to tables (Parquet files), and hand these over.  A
+ * piece is one file or folder of a rotating log (record -l).
  *
  * In the order in which to read them:
  *	ship.c		command line and order of the work

@@ -10,17 +10,22 @@
 #include "tool/top/top.h"
 
 /* What the last line asks for. */
-enum top_prompt { TOP_ASK_NOTHING, TOP_ASK_FILTER, TOP_ASK_PROFILE };
+enum top_prompt {
+	TOP_ASK_NOTHING,
+	TOP_ASK_FILTER, /* a text by which threads are chosen */
+	TOP_ASK_PROFILE /* the events that the session records */
+};
 
 /**
  * struct top_state - what is shown, and how
  * @title: what is read
- * @view: the interval, or NULL
+ * @view: what happened in the interval that is shown; NULL: none is complete yet
  * @list: threads of @view that are chosen, in their order
  * @nr: entries of @list
  * @first: index of the first one on the screen
  * @order: which threads, and their order
- * @paused: @view stays
+ * @paused: the user stopped the display: @view stays, and of the intervals that follow only the
+ *	last is shown when the display goes on
  * @ended: the trace has ended
  * @help: the keys are shown
  * @blocks: the terminal has the characters that curves are made of
@@ -45,6 +50,8 @@ struct top_state {
 };
 
 void top_draw(struct top_state *s);
+
+/* Return how many threads fit on the screen. */
 unsigned int top_draw_rows(const struct top_state *s);
 
 #endif /* _KT_TOOL_TOP_DRAW_H */

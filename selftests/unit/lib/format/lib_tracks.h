@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Convert names and events, or a file, to a format, and get its tracks as lines
- * of text.
+ * Convert names and events of a scene (a hand-made trace, lib_scene.h), or a file, to Perfetto,
+ * and return the tracks (rows of its display), one line of text for each packet; or to another
+ * format.
  */
 #ifndef _LIB_TRACKS_H
 #define _LIB_TRACKS_H
@@ -22,18 +23,19 @@ struct given {
 static void give_name(struct ktape_registry *registry, struct ktape_sink *sink,
 		      const struct given *g)
 {
+	/* As a registry record has them; the times of birth and death are 0, not known. */
 	const uint32_t args[7] = { g->id, g->param1, g->param2 };
 	const struct ktape_event e = {
 		.kind = KTAPE_RING_REGISTRY,
 		.known = true,
-		.nargs = 7,
+		.nargs = ARRAY_SIZE(args),
 		.opcode = KTAPE_EV_REGISTRY,
 		.args = args,
 		.dat20 = g->type,
 		.tid = -1,
 		.blob = g->name,
 		.blob_size = (uint32_t)strlen(g->name),
-		.size = 256,
+		.size = 256, /* bytes: enough for the header, the arguments and any name */
 	};
 
 	if (ktape_registry_add(registry, &e) || ktape_sink_event(sink, &e))
@@ -72,6 +74,7 @@ static inline char *tracks_text(const char *format, const struct given *names,
 	return text;
 }
 
+/* Return the tracks of names and events, to be freed. */
 static inline char *tracks_of(const struct given *names, size_t nr_names,
 			      const struct scene_event *events, size_t nr)
 {
@@ -83,6 +86,7 @@ static inline char *tracks_of(const struct given *names, size_t nr_names,
 	return lines;
 }
 
+/* Check two texts; on a difference print from the start of its line. */
 static inline void same_text(const char *got, const char *want)
 {
 	size_t i = 0;
@@ -108,6 +112,7 @@ static inline char *converted(const char *path, const char *to, size_t *len)
 	return data;
 }
 
+/* Return the tracks of a file, to be freed. */
 static inline char *tracks_of_file(const char *path)
 {
 	size_t len;

@@ -1,15 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Test `ktape verify` on system calls of threads that change CPUs while these record
- * different events: CPUs write the markers of a change one after the other, so for a
- * moment, and after a lost marker for longer, calls are checked on some CPUs only.
+ * different events.
+ *
+ * The profile is the set of events that a session records.  At each start, stop and change
+ * of it, each CPU writes a marker, a control record that says from when it records which
+ * events.  CPUs do so one after the other, so for a moment, and after a lost marker for
+ * longer, calls are checked on some CPUs only.
  */
 #include "lib_verify.h"
+#include "verify/call.h"
 
 #define CHECKED 0U  /* CPU whose calls are checked */
 #define OTHER	1U  /* CPU whose marker comes earlier, later or never */
 #define THREAD	100 /* runs on CHECKED at the start */
 #define NOTHING 101 /* runs on the CPU on which THREAD does not run */
+
+#define SEED	1 /* of the simulated session */
+#define WITHOUT 7 /* a CPU without rings */
 
 static const uint64_t nothing[KTAPE_MASK_WORDS];
 
@@ -41,7 +49,7 @@ static void wander_between_cpus(struct sim *s)
 	sim_leave(s, CHECKED, 5);
 }
 
-/* One call has no end.  Another thread calls in the meantime. */
+/* Call 6 of THREAD has no end.  Another thread calls in the meantime. */
 static void forget_one(struct sim *s)
 {
 	sim_enter(s, CHECKED, 6);
@@ -66,10 +74,13 @@ static void check_missing(struct sim *s)
 	check_equal(result.errors[KTAPE_RULE_PAIR], 1U);
 }
 
-/* @wrong: there is something wrong, which is found although calls of OTHER are not checked. */
+/*
+ * OTHER records nothing any more, CHECKED goes on.  @wrong: a call on CHECKED has no end, which
+ * is found although calls on OTHER are not checked.
+ */
 static void stop_one_by_one(bool wrong)
 {
-	struct sim *s = sim_new(1);
+	struct sim *s = sim_new(SEED);
 
 	sim_start(s);
 	wander_between_cpus(s);
@@ -95,9 +106,13 @@ static void test_stop_wrong(void)
 	stop_one_by_one(true);
 }
 
+/*
+ * As sim_start(), but the CPUs write their on-markers one after the other: CHECKED after the
+ * first calls, all after the second.
+ */
 static void test_start(void)
 {
-	struct sim *s = sim_new(1);
+	struct sim *s = sim_new(SEED);
 
 	for (unsigned int cpu = 0; cpu < SIM_CPUS; cpu++)
 		sim_ledger(s, cpu, 1);
@@ -116,11 +131,14 @@ static void test_start(void)
 	end_verified(s);
 }
 
-/* Ends of calls are not recorded any more, and later they are again. */
+/*
+ * Ends of calls (sys_exit) are not recorded any more, first on OTHER, then on all CPUs, and
+ * later they are again, first on CHECKED.
+ */
 static void test_calls_over_profile(void)
 {
 	uint64_t some[KTAPE_MASK_WORDS];
-	struct sim *s = sim_new(1);
+	struct sim *s = sim_new(SEED);
 
 	memcpy(some, s->mask, sizeof(some));
 	some[KTAPE_EV_SYS_EXIT / 64] &= ~(1ULL << (KTAPE_EV_SYS_EXIT % 64));
@@ -140,10 +158,13 @@ static void test_calls_over_profile(void)
 	end_verified(s);
 }
 
-/* The on-marker of OTHER is lost: what it records is never known. */
+/*
+ * A control record of OTHER is lost.  It may have been a marker, so from then on it is not known
+ * which events OTHER records.
+ */
 static void test_lost_marker(void)
 {
-	struct sim *s = sim_new(1);
+	struct sim *s = sim_new(SEED);
 	struct sim_ring *r = &s->ring[OTHER * 2 + KTAPE_RING_CONTROL];
 
 	sim_start(s);
@@ -165,7 +186,7 @@ static void test_lost_marker(void)
 /* THREAD ends its call on OTHER while the header of a packet says: thread unknown. */
 static void test_unknown_thread(void)
 {
-	struct sim *s = sim_new(1);
+	struct sim *s = sim_new(SEED);
 	struct sim_ring *r = &s->ring[OTHER * 2 + KTAPE_RING_EVENT];
 	struct ktape_block *head;
 
@@ -216,7 +237,7 @@ static struct sim_ring *work_in_first(struct sim *s, bool wrong)
 /* The packet was overwritten before it was read. */
 static void overwritten(bool wrong)
 {
-	struct sim *s = sim_new(1);
+	struct sim *s = sim_new(SEED);
 
 	work_in_first(s, wrong);
 	sim_remove(s, OTHER * 2 + KTAPE_RING_EVENT, 0);
@@ -238,7 +259,10 @@ static void test_overwritten_wrong(void)
 	overwritten(true);
 }
 
-/* Put the empty packet with which a recorder begins another piece in place of the first one. */
+/*
+ * A piece is one file or folder of a rotating log.  Its rings begin with an empty packet, which
+ * has the number of the packet before.  Put such a packet in the place of the first one.
+ */
 static void begin_call_piece(struct sim_packet *p, uint64_t ts)
 {
 	struct ktape_block *head = (void *)p->data;
@@ -252,10 +276,13 @@ static void begin_call_piece(struct sim_packet *p, uint64_t ts)
 	ktape_packet_seal(head);
 }
 
-/* Nothing was lost before the piece, so the calls that are not in it are wrong. */
+/*
+ * The empty packet says that nothing is missing before the piece, so ends of calls whose begin is
+ * not in it are errors.
+ */
 static void test_piece(void)
 {
-	struct sim *s = sim_new(1);
+	struct sim *s = sim_new(SEED);
 	struct sim_packet *p = work_in_first(s, false)->packets;
 
 	begin_call_piece(p, ((struct ktape_block *)(void *)p->data)->ts_begin);
@@ -276,7 +303,7 @@ static unsigned int events_of(unsigned int cpu)
  */
 static void test_piece_begins(void)
 {
-	struct sim *s = sim_new(1);
+	struct sim *s = sim_new(SEED);
 
 	sim_start(s);
 	wander_between_cpus(s);
@@ -306,7 +333,7 @@ enum unread {
 	RECORDS,    /* it goes on */
 	RESTARTS,   /* the session was stopped, and is started again */
 	COMES_BACK, /* it was offline, and comes online again */
-	UNKNOWN,    /* nothing of it was read at all */
+	UNKNOWN, /* nothing of it was read at all; that there is such a CPU is in the metadata */
 	STOPS /* it goes on until the session is stopped: all should be there */
 };
 
@@ -317,10 +344,14 @@ static void come_back(struct sim *s)
 	sim_context(s, CHECKED);
 }
 
-/* THREAD begins a call on OTHER, or ended its call behind the end of CHECKED, @times times. */
+/*
+ * THREAD goes @times times from OTHER to CHECKED and back, and what it does on CHECKED was not
+ * read.  Next, OTHER records the begin of a call although the one before seems open (@begins),
+ * or the end of a call whose begin was not read.
+ */
 static void read_to_different_ends(enum unread how, bool begins, unsigned int times)
 {
-	struct sim *s = sim_new(1);
+	struct sim *s = sim_new(SEED);
 	unsigned int nr[2] = {};
 
 	s->listed = how == UNKNOWN;
@@ -362,9 +393,9 @@ static void read_to_different_ends(enum unread how, bool begins, unsigned int ti
 		sim_end_after(s, CHECKED * 2 + ring, nr[ring]);
 	save_and_verify(s, 0);
 	if (how == STOPS) {
-		/* Each has its place, but for those that there is no room for. */
+		/* The first KT_UNSURE_MAX wrong calls are reported, and all others as one. */
 		check_equal(result.errors[KTAPE_RULE_PAIR],
-			    times <= 64 ? times : 65U);
+			    kt_min(times, KT_UNSURE_MAX + 1));
 		check(result.finding[0].ts < result.finding[times > 1].ts ||
 			      times == 1,
 		      "the second one is not later");
@@ -382,19 +413,19 @@ static void test_ends(void)
 		read_to_different_ends(how, true, 1);
 		read_to_different_ends(how, true, 3);
 	}
-	read_to_different_ends(RECORDS, true, 70);
-	read_to_different_ends(STOPS, true, 64);
-	read_to_different_ends(STOPS, true, 70);
+	read_to_different_ends(RECORDS, true, KT_UNSURE_MAX + 6);
+	read_to_different_ends(STOPS, true, KT_UNSURE_MAX);
+	read_to_different_ends(STOPS, true, KT_UNSURE_MAX + 6);
 }
 
 /* A CPU has no rings: what THREAD does there is not recorded, up to the end. */
 static void test_calls_without_rings(void)
 {
-	const uint32_t args[] = { 7, 0, 0 };
+	const uint32_t args[] = { WITHOUT, 0, 0 };
 	const struct ktape_record rec = { .opcode = KTAPE_EV_CPU_WITHOUT,
 					  .args = args,
 					  .nargs = 1 };
-	struct sim *s = sim_new(1);
+	struct sim *s = sim_new(SEED);
 
 	sim_start(s);
 	sim_control(s, CHECKED, &rec);
@@ -411,11 +442,14 @@ static void test_calls_without_rings(void)
 	end_verified(s);
 }
 
-/* The events of OTHER end early, but THREAD was on CHECKED all the time. */
+/*
+ * The events of OTHER end early, but THREAD was on CHECKED all the time, so no change of CPU can
+ * explain that a call has no end.
+ */
 static void test_stays(void)
 {
 	for (unsigned int stops = 0; stops < 2; stops++) {
-		struct sim *s = sim_new(1);
+		struct sim *s = sim_new(SEED);
 
 		sim_start(s);
 		sim_cut(s, events_of(OTHER));
@@ -433,10 +467,13 @@ static void test_stays(void)
 	}
 }
 
-/* OTHER has no event after the one that is wrong, but its packet ends later. */
+/*
+ * OTHER has no event after the call that is wrong, but its packet ends later, so all that it did
+ * was read.
+ */
 static void test_ends_wrong(void)
 {
-	struct sim *s = sim_new(1);
+	struct sim *s = sim_new(SEED);
 
 	sim_start(s);
 	wander_between_cpus(s);

@@ -9,8 +9,8 @@
 #include "tool/shared/message.h"
 
 /*
- * This system lacks softirqs and sched_switch, restricts the log, and the module does not
- * know block.
+ * This system lacks softirqs and sched_switch, restricts the kernel's log (event console), and
+ * the module does not know the class block.
  */
 int ktape_device_event_info(struct ktape_device *device, unsigned int opcode,
 			    struct ktape_event_info *info)
@@ -64,9 +64,10 @@ static void named_events(void)
 {
 	check_said("irq", "");
 	check_said("sched_waking,irq", "");
+	/* An event that the module does not know is not reported here (profile_failed()). */
 	check_said("block_rq_issue", "");
 	check_said("irq,console", "console: restricted\n");
-	check_said("consol*", "");
+	check_said("consol*", ""); /* not named, only matched */
 	check_said("sched_switch",
 		   "sched_switch cannot be recorded on this system: no tracepoint\n");
 	check_said("irq, sched_switch ,softirq_entry",
@@ -85,7 +86,10 @@ static void selected_events(void)
 		   "1 of 2 events are not available here: ktape list --unavailable\n");
 }
 
-/* A mask or a file has the log as well: it is told as for a list that names it. */
+/*
+ * Events may also come from a mask or a file, not only from a list.  Then report_no_log() reports
+ * that the kernel's log cannot be recorded, unless the list has it: report_unavailable() did that.
+ */
 static void log_of_mask(void)
 {
 	static const struct {
@@ -111,7 +115,7 @@ int main(int argc, char **argv)
 	static const struct tap_test tests[] = {
 		{ "a line for each event that was named", named_events },
 		{ "a count of those that a glob selected", selected_events },
-		{ "the log that a mask has", log_of_mask },
+		{ "the kernel's log that a mask has", log_of_mask },
 	};
 
 	return tap_main(tests, ARRAY_SIZE(tests), argc, argv);

@@ -312,8 +312,8 @@ static const struct ctf_type *stream_context(const struct ctf *c, uint64_t strea
 }
 
 /*
- * LTTng's priorities are relative to the lowest real-time one, but up to version 2.7.0 not
- * those of threads that are woken.
+ * LTTng's priorities are relative to KT_TP_RT_PRIO, but up to version 2.7.0 not those of threads
+ * that are woken.
  */
 static bool is_absolute(const struct ctf *c, const char *name)
 {
@@ -780,7 +780,7 @@ bool lt_values_read(struct lt_values *v, const struct ctf *c,
 		}
 	}
 	if (class->prio >= 0)
-		v->list[class->prio].number -= LT_RT_PRIO;
+		v->list[class->prio].number -= KT_TP_RT_PRIO;
 	place_values(v, &class->tp);
 	return true;
 }

@@ -1,17 +1,24 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The fields of CTF events as those of format/tracepoint.h; see fields.c, elements.c. */
+/*
+ * Turn the fields of a CTF event into the array of named values that the readers of all Linux
+ * tracers share (format/tracepoint.h).
+ *
+ * A label is the name that an enumeration gives a number.  It becomes a field of its own behind
+ * that of the number.
+ */
 #ifndef _KT_LTTNG_FIELDS_H
 #define _KT_LTTNG_FIELDS_H
 
 #include "format/tracepoint.h"
 #include "packet.h"
 
-#define LT_FLAT 32U /* fields that the elements of an array may become */
+/* An array of structures becomes fields a[0].x, a[1].x if these are at most so many, else a text. */
+#define LT_FLAT 32U
+
 #define LT_VALUE_MAX \
-	(16U << 20) /* bytes of a value that is not in the packet as it is */
+	(16U << 20) /* bytes of a value that must be converted or copied */
 #define LT_EVENT_MAX \
 	(KT_TP_BLOB - (1U << 20)) /* of all of them; the rest is for names */
-#define LT_RT_PRIO 100U
 
 /* What a member of a context is for. */
 enum lt_use {
@@ -41,9 +48,11 @@ struct lt_context {
  * @nr_fields: those that are no labels
  * @varies: variants have further fields, which @tp.fields has for the event that was read
  * @contexts: of the stream class and of the event class
- * @dumps: the event is a thread of the state dump
+ * @dumps: the event names a thread that existed when tracing began
+ *	(lttng_statedump_process_state)
  * @cut: names of fields that were cut, at most in one event
- * @prio: field with a priority that is not relative, unlike others of the trace; -1 = none
+ * @prio: field whose priority is absolute: KT_TP_RT_PRIO is subtracted, which makes it relative
+ *	as all others; -1 = none
  */
 struct lt_class {
 	struct kt_tp_class tp;
@@ -64,12 +73,13 @@ struct lt_class {
  * @names: names of @fields
  * @fields: names and types, if the class varies
  * @list: the values
- * @at: by value: where in @room its data are, SIZE_MAX = elsewhere
- * @room: data that are not in the packet as they are
+ * @at: indexed as @list: where in @room the data of a value are, SIZE_MAX = elsewhere
+ * @room: data that had to be converted or copied
  * @used: bytes of @room in use
  * @cap: bytes of @room allocated
  * @no_memory: an allocation failed
- * @shapes: by types of a class: the first class that has them, while a trace is bound
+ * @shapes: by types of a class: the first class that has them.  Classes with equal types share
+ *	their fields; used while classes are bound, when the trace is opened
  * @process: process of the thread from a context, 0 = none
  * @name: name of the thread from a context, NULL = none
  * @name_len: bytes of @name
@@ -105,21 +115,45 @@ struct lt_values {
 };
 
 /* fields.c */
+
+/* Find out what the events of a class become.  Return: 0 or negative errno. */
 int lt_class_bind(struct kt_tp *tp, struct ctf *c, const struct ctf_class *e,
 		  struct lt_class *class, struct lt_values *v);
+
+/* Read the fields of an event.  Return: false if it is damaged, or without memory. */
 bool lt_values_read(struct lt_values *v, const struct ctf *c,
 		    struct lt_class *class, struct lt_stream *s);
+
+/* Report at the end of the trace what was left out. */
 void lt_values_report(struct lt_values *v, struct kt_import *in);
 
 /* values.c */
+
+/* Return how many bytes can be appended to a value that begins at @from in the room. */
 size_t lt_room_for(const struct lt_values *v, size_t from);
+
+/* Return the name of a field without the _ that CTF 1.8 puts before it. */
 const char *lt_name(const struct ctf *c, const char *name);
+
+/* Return enum kt_tp_type of a number. */
 uint8_t lt_number_type(const struct ctf_type *t);
+
+/* Return a number as struct kt_tp_value has it. */
 uint64_t lt_number(const struct ctf_type *t, uint64_t number);
+
+/* Check whether a type is a number. */
 bool lt_is_plain(const struct ctf_type *t);
+
+/* Append to the room.  Return: false without memory. */
 bool lt_append(struct lt_values *v, const void *data, size_t len);
 
 /* elements.c */
+
+/*
+ * Read an array: of bytes or characters; of numbers, as 8 bytes each; of anything else, as a text
+ * in JSON, or the labels of its numbers as such a text.
+ * Return: false if it goes beyond the packet, or without memory.
+ */
 bool lt_read_bytes(struct lt_values *v, struct ctf_at *at, const struct ctf_type *t,
 		   uint64_t count, struct kt_tp_value *value);
 bool lt_read_numbers(struct lt_values *v, struct ctf_at *at,
@@ -128,7 +162,11 @@ bool lt_read_text(struct lt_values *v, const struct ctf *c, struct ctf_at *at,
 		  const struct ctf_type *t, bool labels);
 
 /* labels.c */
+
+/* Check whether a type is an enumeration, or an array of such. */
 bool lt_has_labels(const struct ctf_type *t);
+
+/* Find the label of a number.  Return: false without memory. */
 bool lt_read_label(struct lt_values *v, const struct ctf_type *t,
 		   uint64_t number, struct kt_tp_value *value);
 

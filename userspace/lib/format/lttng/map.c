@@ -4,11 +4,12 @@
  * bytes and their metadata are made.  Events that LTTng does not have are
  * ktape_NAME with the fields of the event table.  All fields are byte aligned.
  */
+#include "format/tracepoint.h"
+
 #include "internal.h"
 
 #define FIELDS_MAX    9
 #define DEADLINE_PRIO 255
-#define MAX_RT_PRIO   100 /* LTTng's priorities are relative to this one */
 #define IDLE_EXIT     255
 #define HALF_KIB      512
 
@@ -24,7 +25,7 @@ enum how {
 	NAME,	 /* name of the thread or object, NUL-terminated */
 	PROCESS, /* process id of the thread */
 	STATE,	 /* task state in the kernel's bits */
-	PRIO,	 /* minus MAX_RT_PRIO; 255 is the deadline class: -101 */
+	PRIO,	 /* minus KT_TP_RT_PRIO; 255 is the deadline class: -101 */
 	IDLE,	 /* idle state; 255 (leaving idle) becomes UINT32_MAX */
 	SECTORS, /* bytes to sectors of 512 bytes */
 	RWBS,	 /* REQ_OP_* to the bits of LTTng */
@@ -340,7 +341,7 @@ static char *put_lttng_value(char *p, const struct lttng *t,
 		return lt_put64(p, kt_kernel_state((unsigned int)v));
 	case PRIO:
 		v = v == DEADLINE_PRIO ? (uint64_t)-1 : v;
-		return lt_put32(p, v - MAX_RT_PRIO);
+		return lt_put32(p, v - KT_TP_RT_PRIO);
 	case IDLE:
 		return lt_put32(p, v == IDLE_EXIT ? UINT32_MAX : v);
 	case RWBS:

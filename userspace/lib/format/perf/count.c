@@ -5,13 +5,20 @@
  * Where code and data of programs are mapped, and the end of threads, is no content of a trace
  * as ktape has it.  Each perf.data has such records: only ktape verify reports them, so that what
  * is missing does not drown among them.
+ *
+ * A count is zeroed when it is reported, because it may be the reason why reading fails
+ * (check_any()), or one of more than a message has room for (list_passed()).
  */
 #include "internal.h"
 
 #define LIST_ROOM  128U /* characters of a list, which is a part of a message */
 #define LIST_ENTRY 40U	/* of an entry of it: a number and a name */
 
-/* Types of records: their names in perf, and whether they are content of a trace. */
+/*
+ * By type of records, PERF_RECORD_* in linux/perf_event.h and perf's own from 64 on: the name in
+ * perf, and whether they are content of a trace.  Types without a name here only say how to read
+ * others, or come with every file: they are counted, but never listed.
+ */
 static const struct {
 	const char *name;
 	bool is_content;
@@ -38,7 +45,7 @@ static const struct {
 	[86] = { "SCHEDSTAT_DOMAIN", true },
 };
 
-/* Count a record that is not read, unless it only says how to read the others. */
+/* Count a record that is not read, by its type; types that ktape does not know count together. */
 void pf_pass(struct perf *f, uint32_t type)
 {
 	if (type <= RECORD_PERF_LAST)
@@ -47,7 +54,7 @@ void pf_pass(struct perf *f, uint32_t type)
 		     (type > RECORD_KERNEL_LAST && type < RECORD_ATTR);
 }
 
-/* Add "N NAME" to a list and forget it, if it has room. */
+/* Add "N NAME" to a list, if it has room, and reset the count. */
 static void add_perf_count(char *text, uint64_t *count, const char *name)
 {
 	size_t len = strlen(text);
@@ -120,21 +127,23 @@ int pf_report_counts(struct kt_import *s)
 {
 	struct perf *f = s->state;
 	int err = check_any(s);
-	char list[LIST_ROOM];
+	char list[LIST_ROOM], paths[64];
 
 	report_perf_count(s, &f->left_out,
 			  "samples of events that are not in the file");
 	report_perf_count(
 		s, &f->timeless,
 		"samples and records of switches without a time (perf record --timestamp keeps it)");
-	report_perf_count(s, &f->pathless,
-			  "paths of cgroups, beyond 64 MiB of them,");
+	snprintf(paths, sizeof(paths),
+		 "paths of cgroups, beyond %u MiB of them,", PF_PATHS_MAX >> 20);
+	report_perf_count(s, &f->pathless, paths);
 	if (f->cpuless)
 		kt_import_note(s, "%llu events or losses have no CPU: they are shown on CPU 0 (perf record --sample-cpu keeps it)",
 			       (unsigned long long)f->cpuless);
 	f->cpuless = 0;
 	for (list_passed(f, true, list); *list; list_passed(f, true, list))
 		kt_import_note(s, "left out (perf script -D shows it): %s", list);
+	/* Only ktape verify prints these. */
 	for (list_passed(f, false, list); *list; list_passed(f, false, list))
 		kt_import_beside(s, "records of mappings and of ends of threads, which ktape never shows: %s",
 				 list);

@@ -13,7 +13,6 @@
 
 #define UPDATE_NAME 2U
 #define INDEX_ENTRY 32U /* id, index, CPU, thread */
-#define PATHS_MAX   (64U << 20)
 
 #define MISC_SWITCH_OUT	    (1U << 13)
 #define MISC_SWITCH_PREEMPT (1U << 14)
@@ -142,7 +141,7 @@ int pf_take_cgroup(struct perf *f, const uint8_t *record, size_t len)
 		return -ENOMEM;
 	if (e->extra == size && !memcmp(f->paths + e->value, record + 16, size))
 		return 0;
-	if (size > PATHS_MAX - f->paths_size) {
+	if (size > PF_PATHS_MAX - f->paths_size) {
 		e->extra = 0; /* an earlier path is wrong from now on */
 		f->pathless++;
 		return 0;

@@ -51,7 +51,8 @@
 #define PF_CODE_PAGE   (1U << 23)
 #define PF_AUX	       (1U << 20)
 
-#define PF_WORDS 8192U /* 64-bit words of the largest record */
+#define PF_WORDS     8192U	 /* 64-bit words of the largest record */
+#define PF_PATHS_MAX (64U << 20) /* bytes of all paths of cgroups */
 
 /* Bits of perf_event_attr.read_format. */
 #define PF_READ_ENABLED (1U << 0)
@@ -252,9 +253,9 @@ struct pf_order {
  * @cgroups: by id of a cgroup: offset and length of its path in @paths
  * @paths: paths of cgroups
  * @paths_size: bytes of @paths
- * @pathless: paths for which there is no room
+ * @pathless: paths beyond PF_PATHS_MAX
  * @others: there are events that are no tracepoints
- * @left_out: samples of events that are not known
+ * @left_out: samples of events that the file does not describe
  * @timeless: samples and records of context switches that have no time
  * @cpuless: events and losses without a CPU, which are those of CPU 0
  * @events: samples and context switches that were delivered

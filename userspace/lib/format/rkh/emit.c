@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Reading RKH trace: the native record that each event becomes. */
+/*
+ * Reading RKH trace, the trace of the RKH framework for state machines (rkh.c): the native
+ * record that each event becomes.
+ *
+ * A Linux stream (internal.h) is a trace that ktape convert wrote as RKH trace.  Its user events
+ * hold native events, which become what they were.
+ */
 #include <ktape/formats.h>
 #include <ktape/mark.h>
 
@@ -25,13 +31,13 @@ static void set_raw(struct kt_rkh_import *t, struct kt_foreign *f,
 }
 
 /**
- * kt_rkh_emit_config() - deliver the configuration as a user event
+ * kt_rkh_emit_config() - deliver the configuration, how wide fields are, as a user event
  * @s: the trace
  * @ts: time of the event
- * @seq: sequence number of the first event if the configuration is assumed; -1 if it
- *	comes from a record
+ * @seq: sequence number of the first event if the configuration is assumed, from options or
+ *	defaults; -1 if it comes from a record of the stream
  *
- * Return: as kt_import_emit().
+ * Return: 0 or negative errno.
  */
 int kt_rkh_emit_config(struct kt_import *s, uint64_t ts, int seq)
 {
@@ -79,10 +85,10 @@ static const struct {
 
 /* Linux objects that addresses of a Linux stream stand for. */
 static const struct {
-	uint32_t base;
+	uint32_t base; /* upper byte of such addresses */
 	uint8_t type;
-	bool pair; /* the address holds param1 and the id */
-	bool mark; /* param1 can be KTAPE_OWNER_ANY */
+	bool pair; /* the lower 24 bits are param1 (12) and id (12), else the id */
+	bool mark; /* param1 can be KTAPE_OWNER_ANY, as that of markers and values */
 	uint32_t param2;
 } objects[] = {
 	{ KT_LINUX_THREAD, KTAPE_OBJ_THREAD, false, false, 0 },
@@ -144,8 +150,8 @@ static int emit_rkh_name(struct kt_import *s, const struct kt_rkh_event *e,
 		if (n.type < KTAPE_OBJ_USER)
 			return kt_import_name(s, &f, &n);
 	}
-	if (e->len > KTAPE_NAME_SIZE && !t->cut_names) {
-		t->cut_names = true;
+	if (e->len > KTAPE_NAME_SIZE && !t->cut_names_noted) {
+		t->cut_names_noted = true;
 		kt_import_note(s, "names longer than %u bytes are cut",
 			       KTAPE_NAME_SIZE);
 	}
@@ -190,7 +196,7 @@ static const uint8_t *get_fixed(struct kt_foreign *f, const uint8_t *p,
 	return f->cpu < KT_CPUS_MAX && f->dat20 <= KTAPE_DAT20_MASK ? p : NULL;
 }
 
-/* Read arguments and buffer, whose pieces are joined at @room.  Return: false if malformed. */
+/* Read arguments, and the parts of the blob, which are joined at @room.  Return: false if malformed. */
 static bool get_rest(struct kt_foreign *f, const uint8_t *p, const uint8_t *end,
 		     uint8_t *room)
 {
@@ -219,7 +225,7 @@ static bool get_rest(struct kt_foreign *f, const uint8_t *p, const uint8_t *end,
 }
 
 /*
- * Read the native event or loss that a user event of a Linux stream stands for; its buffer
+ * Read the native event or loss that a user event of a Linux stream stands for; its blob
  * is put at @room.  An opcode that is not in the event table may come from a newer ktape, so
  * its arguments are not checked.
  * Return: false if ktape cannot have written it.
@@ -243,12 +249,18 @@ static bool get_linux(struct kt_foreign *o, unsigned int user,
 	       (!ktape_event_desc(o->opcode) || kt_event_fits(&e));
 }
 
+/* Check whether an event is one of the traced program, with typed arguments. */
+static bool is_user(unsigned int id)
+{
+	return *kt_rkh_kind(id)->types == 'U';
+}
+
 /**
  * kt_rkh_fits_linux() - return true if ktape can have written an event to a Linux stream
  * @t: the input; @t->typed holds the arguments of a user event
  * @e: the event
  * @size: bytes of the arguments
- * @room: room for a buffer, KT_RKH_FRAME_MAX bytes
+ * @room: room for a blob, KT_RKH_FRAME_MAX bytes
  *
  * The checksum is not enough: two frames that lost the flag between them also sum up to
  * zero, and so does a frame that lost a zero byte.
@@ -258,7 +270,7 @@ bool kt_rkh_fits_linux(const struct kt_rkh_import *t,
 {
 	struct kt_foreign o = { .opcode = 0 };
 
-	if (*kt_rkh_kind(e->id)->types == 'U')
+	if (is_user(e->id))
 		return e->id < KT_RKH_USER + KT_LINUX_EVENT ||
 		       get_linux(&o, e->id - (unsigned int)KT_RKH_USER,
 				 t->typed, size, room);
@@ -279,7 +291,7 @@ static int emit_linux(struct kt_import *s, unsigned int user, size_t size,
 	struct kt_rkh_import *t = s->state;
 	struct kt_foreign o = { .ts = f->ts, .raw = f->raw, .raw_size = f->raw_size };
 
-	/* @t->plain is free for the buffer: the event was copied to @t->raw. */
+	/* The frame in @t->plain is not needed any more: put the blob there. */
 	get_linux(&o, user, t->typed, size, t->plain);
 	if (user == KT_LINUX_LOSS)
 		return kt_import_lost(s, o.cpu,
@@ -294,12 +306,12 @@ static int emit_linux(struct kt_import *s, unsigned int user, size_t size,
  * @e: the event
  * @ts: its time in ticks of the trace
  *
- * Return: as kt_import_emit().
+ * Return: 0 or negative errno.
  */
 int kt_rkh_emit(struct kt_import *s, const struct kt_rkh_event *e, uint64_t ts)
 {
 	struct kt_rkh_import *t = s->state;
-	bool user = *kt_rkh_kind(e->id)->types == 'U';
+	bool user = is_user(e->id);
 	size_t size = kt_rkh_to_typed(&t->config, e, t->typed);
 	struct kt_foreign f = {
 		.ts = ts,

@@ -60,9 +60,9 @@ static uint64_t time_of_stamp(struct kt_import *s, uint32_t stamp)
 		return stamp;
 	}
 	if (step > mask - mask / BACK_PART) {
-		if (!t->back)
+		if (!t->back_noted)
 			kt_import_note(s, "time goes back: such events get the time of the event before them");
-		t->back = true;
+		t->back_noted = true;
 		return t->ts;
 	}
 	t->stamp = stamp;
@@ -99,7 +99,7 @@ static int note_bad(struct kt_import *s)
 		       kt_import_lost(s, 0, 0, t->ts, t->ts);
 }
 
-/* ---- pieces --------------------------------------------------------------- */
+/* ---- frames --------------------------------------------------------------- */
 
 /* Take a configuration record: it holds for the frames after it. */
 static int take_config(struct kt_import *s, const struct kt_rkh_config *c)
@@ -113,12 +113,13 @@ static int take_config(struct kt_import *s, const struct kt_rkh_config *c)
 	t->record = true;
 	t->config_sent = false;
 	t->good++;
+	/* The first pass over the input keeps the frequency for the second one. */
 	if (!s->memo && c->hz)
 		s->memo = c->hz;
-	if (c->hz && c->hz != hz && !t->hz) {
+	if (c->hz && c->hz != hz && !t->hz_noted) {
 		kt_import_note(s, "a configuration record says %u Hz, the trace keeps %u Hz",
 			       c->hz, hz);
-		t->hz = true;
+		t->hz_noted = true;
 	}
 	return err;
 }
@@ -128,7 +129,11 @@ static int deliver_config(struct kt_import *s, const struct kt_rkh_event *e,
 			  uint64_t ts)
 {
 	struct kt_rkh_import *t = s->state;
-	bool odd = t->config.flags & KT_RKH_SEQ && !t->seq_known && e->seq;
+	/*
+	 * The first event has number 0.  Of a running stream that the reader joined, keep the
+	 * number, so that writing the stream again begins with it.
+	 */
+	bool starts_late = t->config.flags & KT_RKH_SEQ && !t->seq_known && e->seq;
 	int err;
 
 	if (t->config_sent)
@@ -136,12 +141,15 @@ static int deliver_config(struct kt_import *s, const struct kt_rkh_event *e,
 	t->config_sent = true;
 	ts = kt_max(t->ts, ts ? ts - 1 : 0);
 	err = t->record ? kt_rkh_emit_config(s, ts, -1) : 0;
-	if (!err && (!t->record || odd))
+	if (!err && (!t->record || starts_late))
 		err = kt_rkh_emit_config(s, ts, e->seq);
 	return err;
 }
 
-/* Report an invalid frame.  The first frame may be one whose beginning was not read. */
+/*
+ * Report an invalid frame.  If it is the first one, that is no damage: the reader may have joined
+ * a running stream in the middle of it.
+ */
 static int take_rkh_bad(struct kt_import *s, const char *why)
 {
 	struct kt_rkh_import *t = s->state;
@@ -187,6 +195,7 @@ static int take_rkh_frame(struct kt_import *s, const uint8_t *frame, size_t len)
 		if (!typed)
 			return take_rkh_bad(s, "a user event has invalid arguments");
 	}
+	/* ktape wrote a Linux stream, so this frame is damaged although its checksum is right. */
 	if (t->config.flags & KT_RKH_LINUX &&
 	    !kt_rkh_fits_linux(t, &e, typed, t->raw))
 		return take_rkh_bad(s, "ktape does not write such a frame");
@@ -196,7 +205,7 @@ static int take_rkh_frame(struct kt_import *s, const uint8_t *frame, size_t len)
 static int end_rkh_input(struct kt_import *s)
 {
 	struct kt_rkh_import *t = s->state;
-	bool due = t->record && !t->config_sent;
+	bool due = t->record && !t->config_sent; /* no event came after the record */
 	/* No valid frame followed whose sequence number would show how many are lost. */
 	bool lost = t->config.flags & KT_RKH_SEQ && !t->seq_known && t->bad;
 	int err = 0;
@@ -304,7 +313,11 @@ static void look_rkh_at_frames(struct first_frames *l, unsigned int width,
 	}
 }
 
-/* Return how likely it is, from 0 to 100, that this is RKH trace with ids of @width bytes. */
+/*
+ * Return how likely it is, from 0 to 100, that this is RKH trace with ids of @width bytes:
+ * 65 or 60 if checksums fit, with and without numbers that follow one another; 20 if only the
+ * ids are known, as any bytes may look.  The format with the highest number is taken.
+ */
 static int width_likelihood(unsigned int width, const uint8_t *data, size_t len)
 {
 	struct first_frames l = { .good = 0 };
@@ -389,7 +402,7 @@ static int rkh_open(struct kt_import *s)
 	const char *bad = kt_rkh_options(&t->config, &s->options);
 	int64_t there;
 
-	s->resumes = true;
+	s->resumes = true; /* next() may be called again after a pause of the input */
 	if (bad) {
 		kt_import_fail(s, 0,
 			       "option %s: invalid value (see `ktape convert --list`)",
@@ -423,6 +436,7 @@ static int rkh_probe(const uint8_t *data, size_t len, bool whole)
 	for (uint8_t id = 1; id <= 4; id = (uint8_t)(id * 2)) {
 		struct kt_rkh_config c = { .id = id };
 
+		/* Hardly anything else looks like a configuration record. */
 		if (find_config(&c, data, len))
 			return 95;
 		best = kt_max(best, width_likelihood(id, data, len));
@@ -438,7 +452,7 @@ static char *rkh_json(char *p, const void *raw, size_t size)
 const struct kt_codec_in kt_rkh_in = {
 	.options = options,
 	.size = sizeof(struct kt_rkh_import),
-	.names_late = true,
+	.names_late = true, /* names may follow the events that use them */
 	.probe = rkh_probe,
 	.open = rkh_open,
 	.next = rkh_next,

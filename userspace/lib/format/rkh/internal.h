@@ -214,9 +214,9 @@ char *kt_rkh_json(char *p, const uint8_t *raw, size_t size);
  * @begun: the stream began with a flag, or its first flag was passed
  * @seq_known: @seq is valid
  * @timed: @stamp is valid
- * @cut_names: there was a notice that names are cut
- * @back: there was a notice that time goes back
- * @hz: there was a notice that the frequency changes
+ * @cut_names_noted: there was a notice that names are cut
+ * @back_noted: there was a notice that time goes back
+ * @hz_noted: there was a notice that the frequency changes
  * @seq: sequence number of the last event
  * @stamp: time stamp of the last event
  * @good: number of valid frames
@@ -234,9 +234,9 @@ struct kt_rkh_import {
 	bool begun;
 	bool seq_known;
 	bool timed;
-	bool cut_names;
-	bool back;
-	bool hz;
+	bool cut_names_noted;
+	bool back_noted;
+	bool hz_noted;
 	uint8_t seq;
 	uint32_t stamp;
 	uint64_t good;

@@ -97,8 +97,8 @@ static int emit_tband_name(struct kt_import *s, struct kt_foreign *f,
 		set_owner(t, &n, e);
 		break;
 	}
-	if (e->len > KTAPE_NAME_SIZE && !t->cut_names) {
-		t->cut_names = true;
+	if (e->len > KTAPE_NAME_SIZE && !t->cut_names_noted) {
+		t->cut_names_noted = true;
 		kt_import_note(s, "names longer than %u bytes are cut",
 			       KTAPE_NAME_SIZE);
 	}

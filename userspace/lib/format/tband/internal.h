@@ -223,8 +223,8 @@ struct kt_tband_line {
  * @dropped: the input's counter of lost events
  * @last_ts: time of the last event, in ticks of the input
  * @timed: @last_ts is valid
- * @saturated: there was a notice that times are too large
- * @cut_names: there was a notice that names are cut
+ * @saturated_noted: there was a notice that times are too large
+ * @cut_names_noted: there was a notice that names are cut
  * @good: number of valid frames
  * @zeros: zero bytes since the last frame
  * @zeros_at: offset of the first of them
@@ -247,8 +247,8 @@ struct kt_tband_import {
 	uint32_t dropped;
 	uint64_t last_ts;
 	bool timed;
-	bool saturated;
-	bool cut_names;
+	bool saturated_noted;
+	bool cut_names_noted;
 	uint64_t good;
 	uint64_t zeros;
 	uint64_t zeros_at;

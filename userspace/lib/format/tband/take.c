@@ -86,9 +86,9 @@ static uint64_t scale_time(struct kt_import *s, uint64_t ts)
 
 	if (!__builtin_mul_overflow(ts, t->scale, &v))
 		return v;
-	if (!t->saturated)
+	if (!t->saturated_noted)
 		kt_import_note(s, "times beyond 2^64 ns are replaced by 2^64 ns");
-	t->saturated = true;
+	t->saturated_noted = true;
 	return UINT64_MAX;
 }
 

@@ -133,7 +133,7 @@ static int take_tracecmd_option(struct kt_import *s, unsigned int id,
 			t->wall = 0;
 		break;
 	case OPTION_OFFSET:
-		t->shift = strtoll(text, NULL, 0);
+		t->offset_ns = strtoll(text, NULL, 0);
 		break;
 	case OPTION_CPUSTAT:
 		err = take_cpustat(t, text);

@@ -38,7 +38,7 @@ struct tc_file {
 
 /**
  * struct tc_cpu - pages of a CPU in one buffer
- * @next_event: time of the next event
+ * @next_event: time of the next event, in units of the trace clock
  * @file: the file
  * @form: head of its pages
  * @page_size: bytes of a page
@@ -123,13 +123,13 @@ struct tc_lost {
  * @clock: name of the trace clock
  * @hz: its ticks in a second, if it does not count ns; 0 = they are ns
  * @uname: of the traced machine
- * @shift: what is added to all times, in ns
+ * @offset_ns: what is added to all times, in ns
  * @wall: what is added to get the time since the epoch, in ns; 0 = not known
  * @mult: ticks to ns: ticks * mult >> tsc_shift; 0 = times are ns
  * @tsc_shift: see @mult
  * @taken: bit n: section n was read
  * @claimed: bytes of the file that CPUs have
- * @held: bytes of unpacked chunks
+ * @held: bytes of unpacked chunks and pages of all CPUs, at most TC_HELD_MAX
  * @lost: by CPU, from option CPUSTAT
  * @nr_lost: entries of @lost
  * @buffers: the other buffers
@@ -152,7 +152,7 @@ struct tc {
 	char clock[32];
 	uint64_t hz;
 	char uname[256];
-	int64_t shift;
+	int64_t offset_ns;
 	int64_t wall;
 	uint32_t mult;
 	uint32_t tsc_shift;

@@ -11,6 +11,9 @@
  *
  * With compression a CPU has chunks of whole pages: count 32, then for each chunk its
  * compressed size, its size, and the bytes.
+ *
+ * The functions kt_tp_*() (format/tracepoint.h) are those that the readers of all Linux
+ * tracers share.
  */
 #include "util/wide.h"
 
@@ -27,7 +30,8 @@
 #define MISSED_STORED (1U << 30)
 #define STAMP_HIGH \
 	(0xf8ULL << 56) /* bits that an absolute time does not have */
-#define CHUNK_MAX (256U << 20)
+#define CHUNK_MAX \
+	(256U << 20) /* bytes that a chunk may have: far more than trace-cmd writes */
 
 /* Return ts * mult >> shift, of a product of 96 bits. */
 static uint64_t scale_ticks(uint64_t ts, uint32_t mult, uint32_t shift)
@@ -46,11 +50,15 @@ uint64_t tc_time(const struct tc *t, uint64_t ts)
 		ts = scale_ticks(ts, t->mult, t->tsc_shift);
 	else if (t->hz)
 		ts = kt_mul_div(ts, NS_PER_S, t->hz);
-	return ts + (uint64_t)t->shift;
+	return ts + (uint64_t)t->offset_ns;
 }
 
 /* ---- chunks and pages ------------------------------------------------------------------ */
 
+/*
+ * Make room for @size bytes of a CPU's page or chunk.  All CPUs together get TC_HELD_MAX,
+ * because a damaged file can claim any size.
+ */
 static int make_page_room(struct kt_import *s, struct tc_cpu *c, size_t size)
 {
 	struct tc *t = s->state;
@@ -71,7 +79,10 @@ static int make_page_room(struct kt_import *s, struct tc_cpu *c, size_t size)
 	return 0;
 }
 
-/* Leave out the rest of the CPU.  Return: 0, for "no more". */
+/*
+ * Leave out the rest of the CPU, and report it as lost.
+ * Return: 0, as at the CPU's end, or negative errno.
+ */
 static int give_up(struct kt_import *s, struct tc_cpu *c, uint64_t offset,
 		   const char *why)
 {
@@ -185,6 +196,7 @@ static int next_page(struct kt_import *s, struct tc_cpu *c)
 		struct tc *t = s->state;
 
 		c->used = 0;
+		/* Its events are missing: which thread runs is not known. */
 		kt_tp_forget(&t->tp, c->cpu);
 		kt_import_bad(s, c->page_offset,
 			      "CPU %u: a page has more bytes than it can hold",
@@ -250,7 +262,7 @@ static int take_page_record(struct tc_cpu *c)
 	case TYPE_EXTEND:
 		c->time += (uint64_t)length << DELTA_BITS | delta;
 		break;
-	default:
+	case TYPE_STAMP:
 		c->time = whole_stamp(c->time,
 				      (uint64_t)length << DELTA_BITS | delta);
 		break;
@@ -262,7 +274,8 @@ static int take_page_record(struct tc_cpu *c)
 /**
  * tc_next() - find the next event of a CPU
  * @s: the trace
- * @c: the CPU; @c->data, @c->len and the time of @c->next_event are set
+ * @c: the CPU; @c->data, @c->len and the time of @c->next_event, in units of the trace clock,
+ *	are set
  *
  * Return: 1, 0 at the end, or negative errno.
  */

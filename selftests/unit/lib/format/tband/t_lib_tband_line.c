@@ -92,17 +92,13 @@ static void gather_line(struct gathered *g, const void *data, size_t len,
 		.format_options = options,
 		.flags = KTAPE_TRACE_SORTED,
 	};
-	const struct ktape_event *e;
 	struct ktape_trace *t;
 	char path[CODEC_PATH];
 	int fd = codec_file(path, data, len);
 
 	memset(g, 0, sizeof(*g));
 	check_equal(ktape_trace_open(path, &how, &t, NULL), 0);
-	while (g->nr < GATHER_MAX && ktape_trace_next(t, &e) > 0) {
-		g->lines[g->nr] = keep_carried_line(t, e);
-		g->nr += g->lines[g->nr] != NULL;
-	}
+	gather_events(t, keep_carried_line, g);
 	check_equal(reported.corrupt + reported.truncated, 0);
 	check_equal(reported.lost, OWN_LOST);
 	ktape_trace_close(t);
