@@ -306,7 +306,7 @@ static inline void live(struct scene *sc)
 static inline void begin(struct scene *sc)
 {
 	must(sc, "device", ktape_device_open(NULL, true, &sc->dev));
-	if (!sc->ref.errors && !kt_clock_init(ktape_device_fd(sc->dev)))
+	if (!sc->ref.errors && !kt_clock_setup(ktape_device_fd(sc->dev)))
 		must(sc, "the clock", -EOPNOTSUPP);
 	if (sc->ref.errors)
 		return;
@@ -329,9 +329,9 @@ static inline void begin(struct scene *sc)
 	filter_calls(sc);
 	attach(sc, FULL, 0);
 	attach(sc, ROTATED, KTAPE_RECORD_PIECES);
-	must(sc, "start", kt_command(sc->first, KTAPE_IOC_START));
+	must(sc, "start", kt_control(sc->first, KTAPE_IOC_START));
 	sc->before = kt_now();
-	must(sc, "start", kt_command(sc->last, KTAPE_IOC_START));
+	must(sc, "start", kt_control(sc->last, KTAPE_IOC_START));
 	for (int i = 0; i < WAYS; i++)
 		must(sc, "start", ktape_device_start(sc->s[i]));
 	sc->ref.begin = kt_now();

@@ -102,19 +102,19 @@ TEST_F(pieces, full_ring)
 	unsigned int further = 0;
 	uint64_t stored;
 
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	stored = fill(self->fd);
 	ASSERT_LT(0, stored);
 	/* The ring has no room for another block. */
-	ASSERT_EQ(-EAGAIN, kt_command(self->fd, KTAPE_IOC_FLUSH));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(-EAGAIN, kt_control(self->fd, KTAPE_IOC_FLUSH));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	ASSERT_EQ(0, ktape_recorder_rotate(self->rec, "second"));
 	/* Control records come on top. */
 	EXPECT_LE(stored, verified(_metadata, "first", &further));
 	EXPECT_EQ(0, further);
 	kt_marks(1, 10);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, ktape_recorder_finish(self->rec));
 	EXPECT_LE(10, verified(_metadata, "second", &further));
 	EXPECT_EQ(0, further);
@@ -139,7 +139,7 @@ TEST_F(pieces, full_block)
 {
 	unsigned int further = 0;
 
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	ASSERT_TRUE(fill_block(self->fd));
 	ASSERT_EQ(0, ktape_recorder_rotate(self->rec, "second"));
 	EXPECT_LT(0, verified(_metadata, "first", &further));
@@ -149,7 +149,7 @@ TEST_F(pieces, full_block)
 	verified(_metadata, "second", &further);
 	EXPECT_EQ(0, further);
 	kt_marks(1, 10);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, ktape_recorder_finish(self->rec));
 	EXPECT_LE(10, verified(_metadata, "third", &further));
 	EXPECT_EQ(0, further);

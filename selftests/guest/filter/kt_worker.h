@@ -28,7 +28,7 @@ static inline int profile(int fd, const unsigned char *ops)
 	struct ktape_profile p = { .op = KTAPE_PROFILE_SET };
 
 	for (; *ops; ops++)
-		kt_mask_add(p.mask, *ops);
+		kt_ops_add(p.mask, *ops);
 	return kt_profile(fd, &p);
 }
 

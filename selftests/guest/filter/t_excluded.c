@@ -73,7 +73,7 @@ FIXTURE_SETUP(excluded)
 	pin_rcu(true);
 	self->keeper = kt_session(KTAPE_MODE_OVERWRITE, RING, BLOCK, ops);
 	ASSERT_GE(self->keeper, 0);
-	ASSERT_EQ(0, kt_command(self->keeper, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->keeper, KTAPE_IOC_START));
 	self->fd = kt_session(KTAPE_MODE_DISCARD, RING, BLOCK, ops);
 	ASSERT_GE(self->fd, 0);
 	ASSERT_EQ(0, kt_filter_set(self->fd, KTAPE_FILTER_CPU, &first, 1));
@@ -106,7 +106,7 @@ static int change_profile(int fd, uint32_t op)
 {
 	struct ktape_profile p = { .op = op };
 
-	kt_mask_add(p.mask, KTAPE_EV_SYS_ENTER);
+	kt_ops_add(p.mask, KTAPE_EV_SYS_ENTER);
 	return kt_profile(fd, &p);
 }
 
@@ -121,17 +121,17 @@ static int change_filter(int fd)
 /* Nobody reads the rings, so a flush may find one full. */
 static bool flush(int fd)
 {
-	int ret = kt_command(fd, KTAPE_IOC_FLUSH);
+	int ret = kt_control(fd, KTAPE_IOC_FLUSH);
 
 	return !ret || ret == -EAGAIN;
 }
 
 static void run_once(int fd)
 {
-	if (kt_command(fd, KTAPE_IOC_CLEAR) || kt_command(fd, KTAPE_IOC_START) ||
+	if (kt_control(fd, KTAPE_IOC_CLEAR) || kt_control(fd, KTAPE_IOC_START) ||
 	    !flush(fd) || change_profile(fd, KTAPE_PROFILE_ANDNOT) ||
 	    change_profile(fd, KTAPE_PROFILE_OR) || change_filter(fd) ||
-	    !flush(fd) || kt_command(fd, KTAPE_IOC_STOP))
+	    !flush(fd) || kt_control(fd, KTAPE_IOC_STOP))
 		abort();
 }
 
@@ -205,9 +205,9 @@ TEST_F(excluded, markers)
 		struct marks m = {};
 		struct kt_map map;
 
-		ASSERT_EQ(0, kt_map(self->fd, cpu, KTAPE_RING_CONTROL, &map));
+		ASSERT_EQ(0, kt_map_ring(self->fd, cpu, KTAPE_RING_CONTROL, &map));
 		EXPECT_LE(0, kt_walk(&map, on_marker, &m));
-		kt_unmap(&map);
+		kt_unmap_ring(&map);
 		EXPECT_FALSE(m.wrong);
 		EXPECT_EQ(1, m.starts);
 		EXPECT_EQ(1, m.stops);
@@ -224,13 +224,13 @@ TEST_F(excluded, included_later)
 	struct marks m = {};
 	struct kt_map map;
 
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	ASSERT_EQ(0, change_profile(self->fd, KTAPE_PROFILE_ANDNOT));
 	ASSERT_EQ(0, kt_filter_off(self->fd, KTAPE_FILTER_CPU));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
-	ASSERT_EQ(0, kt_map(self->fd, 1, KTAPE_RING_CONTROL, &map));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_map_ring(self->fd, 1, KTAPE_RING_CONTROL, &map));
 	EXPECT_LE(0, kt_walk(&map, on_marker, &m));
-	kt_unmap(&map);
+	kt_unmap_ring(&map);
 	EXPECT_FALSE(m.wrong);
 	EXPECT_EQ(2, m.filters);
 	EXPECT_EQ(3, m.profiles);

@@ -152,7 +152,7 @@ TEST_F_TIMEOUT(except, truth_table, 120)
 		if (vector[i].late)
 			self->child = found_family(self->c);
 		ASSERT_LT(0, self->child);
-		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+		ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 		ASSERT_EQ(0, everybody(self));
 		EXPECT_EQ(vector[i].pass, recorded(_metadata, self->fd))
 		{
@@ -176,7 +176,7 @@ TEST_F(except, replaced)
 
 	for (size_t i = 0; i < ARRAY_SIZE(e); i++) {
 		self->fd = kt_session(0, RING, 0, KT_OPS(KTAPE_EV_SYS_ENTER));
-		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+		ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 		for (size_t j = 0; j <= i; j++)
 			ASSERT_EQ(0, set(self, &e[j], 1));
 		act(MAIN);
@@ -219,7 +219,7 @@ TEST_F(except, the_other_thread)
 		for (;;)
 			pause();
 	ASSERT_EQ(0, set(self, &e, 1));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	for (int i = 0; i < CALLS; i++) {
 		kill(pid, SIGUSR1);
 		kill(getpid(), SIGUSR1);
@@ -253,7 +253,7 @@ TEST_F_TIMEOUT(except, sets_of_all_sessions, 120)
 		self->fd = fd[i % SESSIONS];
 		ASSERT_EQ(0, set(self, e, ARRAY_SIZE(e)));
 	}
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	act(MAIN);
 	ASSERT_EQ(0, cue_act(&self->c[THREAD]));
 	EXPECT_EQ(B(MAIN), recorded(_metadata, self->fd));

@@ -123,7 +123,7 @@ static void record_calls(struct __test_metadata *_metadata, FIXTURE_DATA(gate) *
 	s->ns = GATE_NS;
 	ASSERT_EQ(0, kt_filter_pid(self->fd, getpid(), 0));
 	ASSERT_EQ(0, set_gate(self->fd, KTAPE_GATE_SYSCALL, s->ns));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	for (int i = 0; i < NAPS; i++) {
 		usleep(NAP_US);
 		kt_getppids(CALLS / NAPS);
@@ -165,7 +165,7 @@ TEST_F(gate, lowest_and_highest)
 
 	ASSERT_EQ(0, kt_filter_pid(self->fd, getpid(), 0));
 	ASSERT_EQ(0, set_gate(self->fd, KTAPE_GATE_SYSCALL, 0));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	kt_getppids(CALLS);
 	ASSERT_EQ(0, set_gate(self->fd, KTAPE_GATE_SYSCALL, HOUR_NS));
 	kt_getppids(CALLS);
@@ -192,11 +192,11 @@ TEST_F(gate, stopped_in_between)
 	ASSERT_EQ(0, kt_filter_pid(self->fd, getpid(), 0));
 	ASSERT_EQ(0, set_gate(self->fd, KTAPE_GATE_SYSCALL, GATE_NS));
 	for (int i = 0; i < 3; i++) {
-		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
-		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+		ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
+		ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 		usleep(NAP_US);
 	}
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	kt_take(&self->t, self->fd, filter_gate_record, s);
 	EXPECT_EQ(0, self->t.wrong);
 	EXPECT_EQ(0, sum(s->span));
@@ -213,7 +213,7 @@ TEST_F(gate, excluded_cpu_in_between)
 	ASSERT_EQ(0, kt_filter_pid(self->fd, getpid(), 0));
 	ASSERT_EQ(0, kt_filter_set(self->fd, KTAPE_FILTER_CPU, &here, 1));
 	ASSERT_EQ(0, set_gate(self->fd, KTAPE_GATE_SYSCALL, GATE_NS));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	ASSERT_EQ(0, kt_pin(1));
 	usleep(NAP_US);
 	ASSERT_EQ(0, kt_pin(0));
@@ -235,7 +235,7 @@ TEST_F_TIMEOUT(gate, thread_exits_in_a_call, 60)
 
 	ASSERT_EQ(0, kt_filter_pid(self->fd, getpid(), KTAPE_PID_CHILDREN));
 	ASSERT_EQ(0, set_gate(self->fd, KTAPE_GATE_SYSCALL, HOUR_NS));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	for (int i = 0; i < children; i++) {
 		pid_t pid = syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
 
@@ -324,7 +324,7 @@ TEST_F_TIMEOUT(gate, collisions, 120)
 
 	ASSERT_EQ(0, pipe(done));
 	ASSERT_EQ(0, set_gate(self->fd, KTAPE_GATE_SYSCALL, HOUR_NS));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	pid = crowd(n, done[1]);
 	ASSERT_EQ(sizeof(got), read(done[0], &got, sizeof(got)));
 	ASSERT_EQ(n, got);
@@ -376,7 +376,7 @@ static uint64_t ungated(const struct pairs *p)
 	int fd = kt_session(0, RING, 0, KT_OPS(p->enter, p->exit));
 	struct kt_take t;
 
-	kt_command(fd, KTAPE_IOC_START);
+	kt_control(fd, KTAPE_IOC_START);
 	naps();
 	kt_take(&t, fd, NULL, NULL);
 	close(fd);
@@ -408,7 +408,7 @@ TEST_F_TIMEOUT(gate, interrupts_timers_and_work, 120)
 
 		p->hz = self->seen->hz;
 		ASSERT_EQ(0, set_gate(fd, p->gate, 0));
-		ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_START));
+		ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_START));
 		naps();
 		kt_take(&self->t, fd, take_pairs, p);
 		TH_LOG("%s: %llu spans, %llu begins and %llu ends alone, %llu filtered",

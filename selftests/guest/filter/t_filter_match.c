@@ -84,7 +84,7 @@ TEST_F_TIMEOUT(match, cgroup_changes, 300)
 	cgroup = open(CGROUP, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	ASSERT_EQ(0, kt_filter_set(self->fd, KTAPE_FILTER_CGROUP, &cgroup, 1));
 	close(cgroup);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	for (int i = 0; i < ROUNDS; i++) {
 		ASSERT_EQ(0, move(self->w.tid, !(i & 1)));
 		tell(&self->w, i & 1 ? CALL_NO : CALL_YES);
@@ -98,7 +98,7 @@ TEST_F_TIMEOUT(match, cgroup_changes, 300)
 TEST_F_TIMEOUT(match, filter_changes, 300)
 {
 	ASSERT_EQ(0, kt_filter_pid(self->fd, getpid(), 0));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	for (int i = 0; i < ROUNDS / 3; i++) {
 		bool yes = i & 1;
 
@@ -112,7 +112,7 @@ TEST_F_TIMEOUT(match, filter_changes, 300)
 /* No filter, and one that holds the thread back. */
 TEST_F_TIMEOUT(match, filter_comes_and_goes, 300)
 {
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	for (int i = 0; i < ROUNDS / 6; i++) {
 		ASSERT_EQ(0, kt_filter_pid(self->fd, getpid(), 0));
 		tell(&self->w, CALL_NO);
@@ -144,7 +144,7 @@ TEST_F_TIMEOUT(match, uid_changes, 300)
 	dismiss(&self->w);
 	self->w.tid = 0;
 	ASSERT_EQ(0, kt_filter_set(self->fd, KTAPE_FILTER_UID, &uid, 1));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	ASSERT_EQ(0, pthread_create(&thread, NULL, change_uid, &failed));
 	ASSERT_EQ(0, pthread_join(thread, NULL));
 	ASSERT_EQ(0, failed);
@@ -184,7 +184,7 @@ TEST_F_TIMEOUT(match, children, 300)
 	close(done[1]);
 	kt_pin(CPU);
 	ASSERT_EQ(0, kt_filter_pid(self->fd, pid, KTAPE_PID_CHILDREN));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	for (int i = 0; i < ROUNDS; i++) {
 		ASSERT_EQ(1, write(go[1], "g", 1));
 		ASSERT_EQ(1, read(done[0], &byte, 1));
@@ -248,7 +248,7 @@ TEST_F_TIMEOUT(match, hotplug, 300)
 			sched_yield();
 	}
 	ASSERT_EQ(0, kt_filter_pid(self->fd, c[0].tid, 0));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	for (int i = 0; i < 2; i++)
 		__atomic_store_n(&c[i].go, 1, __ATOMIC_RELEASE);
 	for (int i = 0; i < 6; i++) {

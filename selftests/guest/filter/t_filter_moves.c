@@ -63,7 +63,7 @@ FIXTURE_SETUP(moves)
 	in = open_folder(IN);
 	ASSERT_EQ(0, kt_filter_set(self->fd, KTAPE_FILTER_CGROUP, &in, 1));
 	close(in);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	kt_pin(0);
 }
 
@@ -292,7 +292,7 @@ TEST_F_TIMEOUT(moves, woken_thread, 300)
 	char byte;
 	pid_t pid;
 
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, profile(self->fd, ops));
 	ASSERT_EQ(0, pipe(fd));
 	pid = fork();
@@ -304,7 +304,7 @@ TEST_F_TIMEOUT(moves, woken_thread, 300)
 		_exit(0);
 	}
 	close(fd[0]);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	for (int i = 0; i < 3 * ROUNDS; i++) {
 		if (i == ROUNDS || i == 2 * ROUNDS)
 			ASSERT_EQ(0, move(pid, i == ROUNDS ? IN : OUT));

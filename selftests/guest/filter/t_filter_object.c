@@ -87,7 +87,7 @@ TEST_F_TIMEOUT(object, threads, 120)
 
 		ASSERT_EQ(0, new_session(&self->fd));
 		ASSERT_EQ(0, kt_filter_pid(self->fd, tid, vector[i].flags));
-		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+		ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 		/* A thread that is started while the filter is in force. */
 		ASSERT_EQ(0, cue_thread(&self->c[LATE]));
 		act(MAIN);
@@ -147,7 +147,7 @@ TEST_F_TIMEOUT(object, children, 120)
 				ASSERT_EQ(0, kt_filter_pid(self->fd, getpid(),
 							   vector[i].flags));
 		}
-		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+		ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 		ASSERT_EQ(0, whole_family(self));
 		EXPECT_EQ(vector[i].pass, recorded(_metadata, self, B(MAIN) | heirs))
 		{
@@ -166,13 +166,13 @@ TEST_F(object, replaced)
 	ASSERT_EQ(0, cue_thread(&self->c[THREAD]));
 	ASSERT_EQ(0, kt_filter_pid(self->fd, getpid(), KTAPE_PID_THREADS));
 	ASSERT_EQ(0, kt_filter_pid(self->fd, self->c[THREAD].tid, 0));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	act(MAIN);
 	ASSERT_EQ(0, cue_act(&self->c[THREAD]));
 	EXPECT_EQ(B(THREAD), recorded(_metadata, self, B(MAIN) | B(THREAD)));
 	ASSERT_EQ(0, new_session(&self->fd));
 	ASSERT_EQ(0, kt_filter_set(self->fd, KTAPE_FILTER_PID, NULL, 0));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	act(MAIN);
 	ASSERT_EQ(0, kt_filter_off(self->fd, KTAPE_FILTER_PID));
 	ASSERT_EQ(0, cue_act(&self->c[THREAD]));
@@ -203,7 +203,7 @@ TEST_F(object, the_other_thread)
 			pause();
 	ASSERT_EQ(0, kt_profile_only(self->fd, KT_OPS(KTAPE_EV_SIGNAL_GENERATE)));
 	ASSERT_EQ(0, kt_filter_pid(self->fd, pid, 0));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	for (int i = 0; i < CALLS; i++) {
 		kill(pid, SIGUSR1);
 		kill(getpid(), SIGUSR1);
@@ -238,7 +238,7 @@ TEST_F(object, renamed_by_another_thread)
 
 	ASSERT_EQ(0, kt_profile_only(self->fd, KT_OPS(KTAPE_EV_PROCESS_RENAME)));
 	ASSERT_EQ(0, kt_filter_pid(self->fd, getpid(), 0));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	ASSERT_EQ(0, pthread_create(&thread, NULL, rename_it, NULL));
 	ASSERT_EQ(0, pthread_join(thread, NULL));
 	kt_take(&self->t, self->fd, NULL, NULL);
@@ -302,7 +302,7 @@ TEST_F(object, io_uring_thread)
 
 	ASSERT_EQ(0, kt_profile_only(self->fd, KT_OPS(KTAPE_EV_SCHED_SWITCH)));
 	ASSERT_EQ(0, kt_filter_pid(self->fd, getpid(), KTAPE_PID_THREADS));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	ring = syscall(SYS_io_uring_setup, 4, &params);
 	if (ring < 0)
 		SKIP(return, "no io_uring with a thread that polls");
@@ -347,7 +347,7 @@ TEST_F(object, pid_namespace)
 		if (getpid() != 1 || kt_filter_pid(self->fd, 1, 0) ||
 		    kt_filter_pid(self->fd, 2, 0) != -ESRCH ||
 		    reported(self->fd) != 1 ||
-		    kt_command(self->fd, KTAPE_IOC_START))
+		    kt_control(self->fd, KTAPE_IOC_START))
 			_exit(1);
 		act(CHILD);
 		perform(&self->c[CHILD]);
@@ -393,7 +393,7 @@ static unsigned int acted_and_recorded(struct __test_metadata *_metadata,
 	pid_t tid;
 
 	ASSERT_EQ(sizeof(tid), read(self->c[CHILD].from[0], &tid, sizeof(tid)));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	act(MAIN);
 	ASSERT_EQ(0, cue_act(&self->c[CHILD]));
 	return recorded(_metadata, self, B(MAIN) | B(CHILD));

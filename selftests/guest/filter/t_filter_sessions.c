@@ -106,7 +106,7 @@ static int session(const unsigned char *ops)
 	int fd = kt_session(0, RING, 0, KT_OPS(KTAPE_EV_SYS_ENTER));
 
 	for (; *ops; ops++)
-		kt_mask_add(p.mask, *ops);
+		kt_ops_add(p.mask, *ops);
 	return fd < 0 || kt_profile(fd, &p) ? -1 : fd;
 }
 
@@ -239,7 +239,7 @@ static void check_all(struct __test_metadata *_metadata, FIXTURE_DATA(sessions) 
 TEST_F_TIMEOUT(sessions, each_has_its_threads, 300)
 {
 	for (int i = 0; i < CHANGED; i++)
-		ASSERT_EQ(0, kt_command(self->fd[i], KTAPE_IOC_START));
+		ASSERT_EQ(0, kt_control(self->fd[i], KTAPE_IOC_START));
 	go(self, 1);
 	ASSERT_TRUE(end(self));
 	check_all(_metadata, self);
@@ -255,7 +255,7 @@ static int change(int fd, pid_t pid, int how)
 
 	switch (how % 8) {
 	case 0:
-		return kt_command(fd, KTAPE_IOC_START);
+		return kt_control(fd, KTAPE_IOC_START);
 	case 1:
 		return kt_filter_pid(fd, pid, 0);
 	case 2:
@@ -273,14 +273,14 @@ static int change(int fd, pid_t pid, int how)
 		return kt_filter_off(fd, KTAPE_FILTER_PID) ?:
 			       kt_filter_off(fd, KTAPE_FILTER_UID);
 	default:
-		return kt_command(fd, KTAPE_IOC_STOP);
+		return kt_control(fd, KTAPE_IOC_STOP);
 	}
 }
 
 TEST_F_TIMEOUT(sessions, changes_of_one_do_not_matter_to_others, 300)
 {
 	for (int i = 0; i < CHANGED; i++)
-		ASSERT_EQ(0, kt_command(self->fd[i], KTAPE_IOC_START));
+		ASSERT_EQ(0, kt_control(self->fd[i], KTAPE_IOC_START));
 	go(self, 1);
 	for (int i = 0; i < CHANGES; i++) {
 		ASSERT_EQ(0, change(self->fd[CHANGED], self->pid[i % THREADS], i))
@@ -298,7 +298,7 @@ TEST_F_TIMEOUT(sessions, changes_of_one_do_not_matter_to_others, 300)
 TEST_F_TIMEOUT(sessions, filters_are_renewed, 300)
 {
 	for (int i = 0; i < CHANGED; i++)
-		ASSERT_EQ(0, kt_command(self->fd[i], KTAPE_IOC_START));
+		ASSERT_EQ(0, kt_control(self->fd[i], KTAPE_IOC_START));
 	go(self, 1);
 	for (int i = 0; i < CHANGES / 4; i++)
 		ASSERT_EQ(0, set_filters(self));

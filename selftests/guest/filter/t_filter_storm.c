@@ -200,7 +200,7 @@ TEST_F_TIMEOUT(storm, exactly_the_followed_processes, 300)
 	ASSERT_EQ(0, pipe(done));
 	s->mother = mother(n, go[0], done[1]);
 	ASSERT_EQ(0, kt_filter_pid(fd, s->mother, KTAPE_PID_CHILDREN));
-	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_START));
 	other = fork();
 	if (!other) {
 		storm(n / OTHERS, theirs);

@@ -33,7 +33,7 @@ static int profile(int fd, int row)
 
 	for (int op = KTAPE_OP_EXCEPTION; row & GROUP && op < 255; op++)
 		if (kts_shapes[op].name && kts_shapes[op].class == KTAPE_CLASS_SIGNAL)
-			kt_mask_add(p.mask, op);
+			kt_ops_add(p.mask, op);
 	if (!(row & EVENT))
 		p.mask[KTAPE_EV_SIGNAL_GENERATE / 64] &=
 			~(1ULL << KTAPE_EV_SIGNAL_GENERATE % 64);
@@ -75,7 +75,7 @@ TEST_F_TIMEOUT(truth, sixteen_rows, 120)
 		ASSERT_LE(0, fd);
 		ASSERT_EQ(0, profile(fd, row));
 		ASSERT_EQ(0, filters(fd, row, other));
-		ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_START));
+		ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_START));
 		for (int i = 0; i < TIMES; i++)
 			raise(SIGNAL);
 		kt_take(&t, fd, count, &recorded);

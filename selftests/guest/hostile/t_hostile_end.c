@@ -108,9 +108,9 @@ static void use(int fd, uint64_t *seed)
 		hostile_end_check(n < 0 ? -errno : n, READ);
 		break;
 	case 1:
-		if (!kt_map(fd, cpu, lcg_below(seed, 2), &m)) {
+		if (!kt_map_ring(fd, cpu, lcg_below(seed, 2), &m)) {
 			watch(&m);
-			kt_unmap(&m);
+			kt_unmap_ring(&m);
 		}
 		break;
 	case 2:
@@ -202,7 +202,7 @@ static void end_sessions(int root, const char *name, uint64_t *seed)
 		fd = kt_named(root, name, modes[lcg_below(seed, 3)], RING, 4096,
 			      flags);
 		if (fd < 0 || kt_profile_only(fd, KT_OPS(KTAPE_EV_SYS_ENTER)) ||
-		    kt_command(fd, KTAPE_IOC_START)) {
+		    kt_control(fd, KTAPE_IOC_START)) {
 			count(WRONG);
 			return;
 		}

@@ -350,7 +350,7 @@ FIXTURE_TEARDOWN(fault)
 {
 	kt_traps_free(&traps);
 	calls_close();
-	EXPECT_EQ(0, unload());
+	EXPECT_EQ(0, unload_ktape());
 }
 
 TEST_F_TIMEOUT(fault, each_access, 300)

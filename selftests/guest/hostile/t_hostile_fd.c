@@ -127,7 +127,7 @@ static int use_without_rights(int from)
 	for (int i = 0; i < n; i++) {
 		struct ktape_session_ref ref = { .size = sizeof(ref) };
 		int flags = fcntl(fds[i], F_GETFL);
-		int ret = kt_command(fds[i], KTAPE_IOC_STOP);
+		int ret = kt_control(fds[i], KTAPE_IOC_STOP);
 
 		if ((flags & O_ACCMODE) == O_RDONLY && !ret)
 			return 3;
@@ -374,7 +374,7 @@ TEST_F(fd, mapping_is_no_buffer)
 
 	if (ret)
 		SKIP(return, "no io_uring: %s", strerror(-ret));
-	ASSERT_EQ(0, kt_map(self->dev, 0, KTAPE_RING_EVENT, &m));
+	ASSERT_EQ(0, kt_map_ring(self->dev, 0, KTAPE_RING_EVENT, &m));
 	iov = (struct iovec){ m.page, m.size };
 	EXPECT_GT(0, io_uring_register_buffers(&ring, &iov, 1));
 	ASSERT_EQ(0, pipe(pipes));
@@ -388,7 +388,7 @@ TEST_F(fd, mapping_is_no_buffer)
 	io_uring_queue_exit(&ring);
 	close(pipes[0]);
 	close(pipes[1]);
-	kt_unmap(&m);
+	kt_unmap_ring(&m);
 }
 
 TEST_HARNESS_MAIN

@@ -453,8 +453,8 @@ TEST_F_TIMEOUT(fuzz, ioctls, 3600)
 	EXPECT_EQ(-EPERM, fd);
 	close_targets();
 	ASSERT_TRUE(open_targets());
-	EXPECT_EQ(0, kt_command(fds[SESSION], KTAPE_IOC_START));
-	EXPECT_EQ(0, kt_command(fds[SESSION], KTAPE_IOC_STOP));
+	EXPECT_EQ(0, kt_control(fds[SESSION], KTAPE_IOC_START));
+	EXPECT_EQ(0, kt_control(fds[SESSION], KTAPE_IOC_STOP));
 	EXPECT_EQ(0, kt_stats(fds[SESSION], 0, KTAPE_RING_EVENT, &st));
 }
 

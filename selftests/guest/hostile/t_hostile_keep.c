@@ -65,7 +65,7 @@ static int record(int root, const char *name, uint64_t ring, uint32_t flags)
 	if (fd < 0)
 		return fd;
 	if (kt_profile_only(fd, KT_OPS(KTAPE_EV_SYS_ENTER)) ||
-	    kt_command(fd, KTAPE_IOC_START))
+	    kt_control(fd, KTAPE_IOC_START))
 		return -EIO;
 	kt_getppids(100);
 	return fd;
@@ -180,7 +180,7 @@ static int keep(int dev, const char *name, int way, struct kept *k)
 	if (k->fd < 0)
 		return k->fd;
 	if (way % 5 == 1)
-		ret = kt_map(k->fd, 0, KTAPE_RING_EVENT, &k->map);
+		ret = kt_map_ring(k->fd, 0, KTAPE_RING_EVENT, &k->map);
 	if (way % 5 == 1 && !ret)
 		for (size_t i = 0; i < k->map.size; i += 4096)
 			(void)*(volatile char *)((char *)k->map.page + i);
@@ -200,7 +200,7 @@ static int keep(int dev, const char *name, int way, struct kept *k)
 static void drop(struct kept *k)
 {
 	if (k->map.page)
-		kt_unmap(&k->map);
+		kt_unmap_ring(&k->map);
 	if (k->sleeper > 0) {
 		kill(k->sleeper, SIGKILL);
 		waitpid(k->sleeper, NULL, 0);
@@ -237,7 +237,7 @@ TEST_F_TIMEOUT(keep, all_ways, 300)
 			TH_LOG("session %d: %d", i, fd);
 		}
 		ASSERT_EQ(0, keep(self->member, name, i, &kept[i]));
-		ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_STOP));
+		ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_STOP));
 		close(fd);
 		EXPECT_EQ(-ENOENT, kt_attach(self->member, name, 0));
 	}
@@ -304,7 +304,7 @@ TEST_F_TIMEOUT(keep, reader, 120)
 	done = kt_member_attach(self->member, "read");
 	ASSERT_LE(0, late);
 	ASSERT_LE(0, done);
-	ASSERT_EQ(0, kt_map(late, 0, KTAPE_RING_EVENT, &m));
+	ASSERT_EQ(0, kt_map_ring(late, 0, KTAPE_RING_EVENT, &m));
 	EXPECT_EQ(1, read(late, &byte, 1));
 	close(fd);
 	/* The end: everything can be read, and a time runs. */
@@ -335,7 +335,7 @@ TEST_F_TIMEOUT(keep, reader, 120)
 	EXPECT_EQ(true, is_taken(&m));
 	EXPECT_EQ(-ESTALE, kt_stats(late, 0, KTAPE_RING_EVENT, &st));
 	EXPECT_EQ(-ESTALE, kt_reader_info(late, 0, 0, &reader));
-	EXPECT_EQ(-ENOENT, kt_map(late, 0, KTAPE_RING_EVENT, &none));
+	EXPECT_EQ(-ENOENT, kt_map_ring(late, 0, KTAPE_RING_EVENT, &none));
 	EXPECT_EQ(MAP_FAILED, mmap(NULL, 4096, PROT_READ, MAP_SHARED, late, 0));
 	EXPECT_EQ(ESTALE, errno);
 	/* Who had read everything is at the end, until it begins again. */
@@ -343,7 +343,7 @@ TEST_F_TIMEOUT(keep, reader, 120)
 	EXPECT_EQ(0, lseek(done, 0, SEEK_SET));
 	EXPECT_EQ(-1, read(done, &byte, 1));
 	EXPECT_EQ(ESTALE, errno);
-	kt_unmap(&m);
+	kt_unmap_ring(&m);
 	kt_buf_free(&b);
 	close(late);
 	close(done);
@@ -364,9 +364,9 @@ TEST_F_TIMEOUT(keep, with_control, 120)
 
 	ASSERT_LE(0, fd);
 	ASSERT_EQ(0, keep(self->member, "held", 1, &kept));
-	ASSERT_EQ(0, kt_map(fd, 0, KTAPE_RING_EVENT, &m));
+	ASSERT_EQ(0, kt_map_ring(fd, 0, KTAPE_RING_EVENT, &m));
 	ASSERT_EQ(0, kt_destroy(self->root, "held"));
-	EXPECT_EQ(-ENODEV, kt_command(fd, KTAPE_IOC_START));
+	EXPECT_EQ(-ENODEV, kt_control(fd, KTAPE_IOC_START));
 	EXPECT_EQ(-ENODEV, kt_profile_only(fd, KT_OPS(KTAPE_EV_SYS_EXIT)));
 	ASSERT_EQ(2, kt_sessions(self->root, info));
 	EXPECT_EQ(0, info[1].left_ms);
@@ -377,7 +377,7 @@ TEST_F_TIMEOUT(keep, with_control, 120)
 	EXPECT_EQ(-ENOMEM, big[nr]);
 	EXPECT_EQ(false, is_taken(&m));
 	EXPECT_EQ(false, is_taken(&kept.map));
-	kt_unmap(&m);
+	kt_unmap_ring(&m);
 	close(fd);
 	/* Now nobody holds it who may. */
 	big[nr] = record(self->root, "", ring, 0);

@@ -51,7 +51,7 @@ static void be_reader(void)
 	static char buf[65536];
 
 	if (fd < 0 || kt_ioctl(fd, KTAPE_IOC_CONSUMER, &c) ||
-	    kt_command(fd, KTAPE_IOC_START))
+	    kt_control(fd, KTAPE_IOC_START))
 		_exit(1);
 	while (read(fd, buf, sizeof(buf)) > 0)
 		;
@@ -65,8 +65,8 @@ static void be_mapping(void)
 			    KT_OPS(KTAPE_EV_SYS_ENTER, KTAPE_EV_SYS_EXIT));
 	struct kt_map m;
 
-	if (fd < 0 || kt_map(fd, 0, KTAPE_RING_EVENT, &m) ||
-	    kt_command(fd, KTAPE_IOC_START))
+	if (fd < 0 || kt_map_ring(fd, 0, KTAPE_RING_EVENT, &m) ||
+	    kt_control(fd, KTAPE_IOC_START))
 		_exit(1);
 	close(fd);
 	for (;;)

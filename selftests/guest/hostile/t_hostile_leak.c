@@ -122,10 +122,10 @@ static void leak_maps(struct __test_metadata *_metadata, FIXTURE_DATA(leak) * se
 	struct kt_map m;
 
 	for (int i = 0; i < 2 * cpus; i++) {
-		if (kt_map(self->fd, i / 2, i % 2, &m))
+		if (kt_map_ring(self->fd, i / 2, i % 2, &m))
 			continue;
 		ASSERT_LE(0, kt_walk(&m, on_map, &self->records));
-		kt_unmap(&m);
+		kt_unmap_ring(&m);
 	}
 }
 
@@ -198,11 +198,11 @@ static int ask_for_all(FIXTURE_DATA(leak) * self, const struct kt_step *step)
 		if (kts_shapes[op].name && kt_available(op) &&
 		    !(step->narrow && (op == KTAPE_EV_SYS_ENTER_WIDE ||
 				       op == KTAPE_EV_SYS_EXIT_WIDE)))
-			kt_mask_add(all.mask, op);
+			kt_ops_add(all.mask, op);
 	if (self->probe >= 0)
-		kt_mask_add(all.mask, self->probe);
-	kt_mask_add(stacks, KTAPE_EV_SIGNAL_GENERATE);
-	kt_mask_add(stacks, KTAPE_EV_PROCESS_FORK);
+		kt_ops_add(all.mask, self->probe);
+	kt_ops_add(stacks, KTAPE_EV_SIGNAL_GENERATE);
+	kt_ops_add(stacks, KTAPE_EV_PROCESS_FORK);
 	for (uint32_t i = 0; i < KTAPE_GATES; i++)
 		gates[i].gate = i;
 	ret = kt_profile(self->fd, &all);
@@ -220,12 +220,12 @@ static void record_round(struct __test_metadata *_metadata,
 	int ret;
 
 	ASSERT_EQ(0, ask_for_all(self, step));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	ret = step->cause();
 	if (ret)
 		TH_LOG("step \"%s\": %s", step->name, strerror(-ret));
 	EXPECT_TRUE(!ret || !is_known());
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 }
 
 /* Record a step, and search everything. */
@@ -238,7 +238,7 @@ static void leak_round(struct __test_metadata *_metadata, FIXTURE_DATA(leak) * s
 	else
 		leak_read(_metadata, self);
 	each_region(_metadata, self, leak_region);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_CLEAR));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_CLEAR));
 }
 
 /* What only a session with a full ring records. */
@@ -437,7 +437,7 @@ static struct reader read_as_reader(const struct kt_kernel *k)
 			continue;
 		is.opened++;
 		/* Session 0 records, and its reader would wait. */
-		is.wrong += kt_command(fd, KTAPE_IOC_STOP) != 0;
+		is.wrong += kt_control(fd, KTAPE_IOC_STOP) != 0;
 		read_session(fd, &l);
 		close(fd);
 	}
@@ -486,9 +486,9 @@ TEST_F_TIMEOUT(leak, log_of_a_reader, 600)
 			      KTAPE_CREATE_LOG);
 	ASSERT_LE(0, with);
 	EXPECT_EQ(0, kt_profile_ops(with, KTAPE_PROFILE_SET, KTAPE_EV_CONSOLE, 0, 0));
-	EXPECT_EQ(0, kt_command(with, KTAPE_IOC_START));
+	EXPECT_EQ(0, kt_control(with, KTAPE_IOC_START));
 	record_round(_metadata, self, &log);
-	EXPECT_EQ(0, kt_command(with, KTAPE_IOC_STOP));
+	EXPECT_EQ(0, kt_control(with, KTAPE_IOC_STOP));
 	is = reader_of(&self->kernel);
 	EXPECT_EQ(0, is.wrong);
 	EXPECT_EQ(2, is.opened);
@@ -580,7 +580,7 @@ TEST_F_TIMEOUT(leak, what_is_planted, 120)
 			      KT_OPS(KTAPE_EV_TEXT));
 	ASSERT_LE(0, self->fd);
 	each_region(_metadata, self, plant_in_copy);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	mark = ktape_mark_open();
 	for (int i = 0; i < 8; i++) {
 		memset(text, 'x', i);
@@ -591,7 +591,7 @@ TEST_F_TIMEOUT(leak, what_is_planted, 120)
 	memcpy(text, &half, sizeof(half));
 	EXPECT_EQ(0, ktape_text(mark, text));
 	close(mark);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	each_region(_metadata, self, leak_region);
 	leak_read(_metadata, self);
 	EXPECT_EQ(2, self->blocks.addresses);

@@ -157,11 +157,11 @@ static void add_up(struct __test_metadata *_metadata, int fd, struct sums *s)
 		s->emitted += st.emitted[KTAPE_CLASS_USER];
 		s->rate += st.lost[KTAPE_LOST_RATE][KTAPE_CLASS_USER];
 		s->lost += kt_lost(&st);
-		ASSERT_EQ(0, kt_map(fd, cpu, KTAPE_RING_EVENT, &m));
+		ASSERT_EQ(0, kt_map_ring(fd, cpu, KTAPE_RING_EVENT, &m));
 		n = kt_walk(&m, NULL, NULL);
 		ASSERT_LE(0, n);
 		s->held += n;
-		kt_unmap(&m);
+		kt_unmap_ring(&m);
 	}
 }
 
@@ -236,7 +236,7 @@ TEST_F_TIMEOUT(mark, flood_of_100_processes, 3600)
 	int failed = 0;
 
 	TH_LOG("KTAPE_SEED=%#llx", (unsigned long long)seed);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	since = now_s();
 	for (int i = 0; i < PROCESSES; i++) {
 		pid_t pid = fork();
@@ -247,7 +247,7 @@ TEST_F_TIMEOUT(mark, flood_of_100_processes, 3600)
 	}
 	own = emit_meanwhile(_metadata, &failed);
 	took = now_s() - since;
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	add_up(_metadata, self->fd, &s);
 	TH_LOG("%ld tries, %ld accepted, %ld over the rate; %ld of root",
 	       sum->calls, sum->accepted, sum->refused, own);

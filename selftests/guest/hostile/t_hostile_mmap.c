@@ -405,9 +405,9 @@ FIXTURE_SETUP(hostile)
 	st.fd = kt_session(KTAPE_MODE_OVERWRITE, RING, PAGE,
 			   KT_OPS(KTAPE_EV_SYS_ENTER, KTAPE_EV_SYS_EXIT));
 	ASSERT_LE(0, st.fd);
-	ASSERT_EQ(0, kt_command(st.fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(st.fd, KTAPE_IOC_START));
 	kt_getppids(20000);
-	ASSERT_EQ(0, kt_command(st.fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(st.fd, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, kt_layout(st.fd, &st.l, st.e, ENTRIES));
 	for (__u32 i = 0; i < st.l.nr; i++) {
 		st.copy[i] = mmap(NULL, region_size(&st.e[i]), PROT_READ,

@@ -204,15 +204,15 @@ FIXTURE_SETUP(nest)
 			     KT_OPS(KTAPE_EV_USER_EVENT));
 	ASSERT_LE(0, session);
 	for (int cpu = 0; cpu < self->cpus; cpu++)
-		seen[cpu].mapped =
-			!kt_map(session, cpu, KTAPE_RING_EVENT, &seen[cpu].m);
+		seen[cpu].mapped = !kt_map_ring(session, cpu, KTAPE_RING_EVENT,
+						&seen[cpu].m);
 }
 
 FIXTURE_TEARDOWN(nest)
 {
 	for (int cpu = 0; cpu < self->cpus; cpu++)
 		if (seen[cpu].mapped)
-			kt_unmap(&seen[cpu].m);
+			kt_unmap_ring(&seen[cpu].m);
 	close(session);
 	kt_rmmod("kt_storm");
 }
@@ -229,14 +229,14 @@ TEST_F_TIMEOUT(nest, every_event_once, 7200)
 
 	snprintf(text, sizeof(text), "%d", EACH);
 	ASSERT_EQ(0, kt_ioctl(session, KTAPE_IOC_CONSUMER, &c));
-	ASSERT_EQ(0, kt_command(session, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(session, KTAPE_IOC_START));
 	ASSERT_EQ(0, pthread_create(&reader, NULL, read_main, &self->cpus));
 	for (long i = 0; i < rounds && !wrong[0]; i++) {
 		ASSERT_EQ(0, kt_write_text(PARAMETERS "run", text));
 		while (is_behind(self->cpus) && !wrong[0])
 			usleep(1000);
 	}
-	ASSERT_EQ(0, kt_command(session, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(session, KTAPE_IOC_STOP));
 	atomic_store(&ends, true);
 	pthread_join(reader, NULL);
 	EXPECT_STREQ("", wrong);

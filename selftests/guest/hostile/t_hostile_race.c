@@ -148,19 +148,19 @@ static void use_shared(uint64_t *seed)
 			atomic_fetch_add(&shared_closed, 1);
 		break;
 	case 1:
-		kt_command(fd, KTAPE_IOC_START);
+		kt_control(fd, KTAPE_IOC_START);
 		break;
 	case 2:
-		kt_command(fd, KTAPE_IOC_STOP);
+		kt_control(fd, KTAPE_IOC_STOP);
 		break;
 	case 3:
-		kt_command(fd, KTAPE_IOC_FLUSH);
+		kt_control(fd, KTAPE_IOC_FLUSH);
 		break;
 	case 4:
-		if (!kt_map(fd, lcg_below(seed, 4), KTAPE_RING_EVENT, &m)) {
+		if (!kt_map_ring(fd, lcg_below(seed, 4), KTAPE_RING_EVENT, &m)) {
 			if (kt_load(&m.page->tail) > kt_load(&m.page->commit))
 				atomic_fetch_add(&wrong, 1);
-			kt_unmap(&m);
+			kt_unmap_ring(&m);
 		}
 		break;
 	case 5:
@@ -210,18 +210,18 @@ static void use_session(uint64_t *seed, int dev, int fd)
 			kt_profile(fd, &all);
 			break;
 		case 1:
-			if (done(3, kt_command(fd, KTAPE_IOC_START)))
+			if (done(3, kt_control(fd, KTAPE_IOC_START)))
 				atomic_fetch_add(&started, 1);
 			break;
 		case 2:
-			done(4, kt_command(fd, KTAPE_IOC_STOP));
+			done(4, kt_control(fd, KTAPE_IOC_STOP));
 			break;
 		case 3:
-			done(5, kt_command(fd, KTAPE_IOC_CLEAR));
+			done(5, kt_control(fd, KTAPE_IOC_CLEAR));
 			break;
 		case 4:
-			if (m.page || !done(6, kt_map(fd, lcg_below(seed, 4),
-						      KTAPE_RING_EVENT, &m)))
+			if (m.page || !done(6, kt_map_ring(fd, lcg_below(seed, 4),
+							   KTAPE_RING_EVENT, &m)))
 				break;
 			atomic_fetch_add(&mapped, 1);
 			break;
@@ -253,7 +253,7 @@ static void use_session(uint64_t *seed, int dev, int fd)
 	if (m.page) {
 		if (kt_load(&m.page->tail) > kt_load(&m.page->commit))
 			atomic_fetch_add(&wrong, 1);
-		kt_unmap(&m);
+		kt_unmap_ring(&m);
 	}
 	if (fd >= 0)
 		close(fd);

@@ -142,9 +142,9 @@ TEST_F_TIMEOUT(emit, all_forms_of_a_module, 120)
 	EXPECT_EQ(ENTRIES(kernel_markers),
 		  kt_emit_compare(&seen, false, kernel_markers));
 	/* Names stay after the module that gave them is unloaded. */
-	ASSERT_TRUE(kt_emit_name(fd, KTAPE_OBJ_MARKER, 7, &e));
+	ASSERT_TRUE(kt_copy_object(fd, KTAPE_OBJ_MARKER, 7, &e));
 	EXPECT_STREQ("seven", e.name);
-	ASSERT_TRUE(kt_emit_name(fd, KTAPE_OBJ_ISR, 3, &e));
+	ASSERT_TRUE(kt_copy_object(fd, KTAPE_OBJ_ISR, 3, &e));
 	EXPECT_STREQ("three", e.name);
 	EXPECT_EQ(0, e.param1);
 	close(fd);
@@ -368,7 +368,7 @@ TEST_F_TIMEOUT(emit, one_event_at_a_time, 120)
 				    KT_OPS(ops[i]));
 
 		ASSERT_LE(0, fd);
-		ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_START));
+		ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_START));
 		ASSERT_EQ(0, kt_insmod(MODULE, ""));
 		ASSERT_EQ(0, kt_rmmod("ktape_emit"));
 		ASSERT_EQ(0, kt_emit_collect(fd, &seen));

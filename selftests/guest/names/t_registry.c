@@ -167,13 +167,13 @@ TEST_F_TIMEOUT(names, started_while_stopped, 60)
 	ASSERT_EQ(0, pipe(ready));
 	early.tid = start_thread("kt-early", ready);
 	ASSERT_EQ(0, kt_events_start(&e, ops));
-	ASSERT_EQ(0, kt_command(e.fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(e.fd, KTAPE_IOC_STOP));
 	late.tid = start_thread("kt-late", ready);
-	ASSERT_EQ(0, kt_command(e.fd, KTAPE_IOC_START));
-	ASSERT_EQ(0, kt_command(e.fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(e.fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(e.fd, KTAPE_IOC_STOP));
 	kill(late.tid, SIGKILL);
 	waitpid(late.tid, NULL, 0);
-	ASSERT_EQ(0, kt_command(e.fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(e.fd, KTAPE_IOC_START));
 	e.ledger->next = on_name;
 	e.ledger->arg = &late;
 	EXPECT_STREQ("", kt_events_stop(&e));
@@ -184,8 +184,8 @@ TEST_F_TIMEOUT(names, started_while_stopped, 60)
 	kt_events_free(&e);
 
 	ASSERT_EQ(0, kt_events_start(&e, ops));
-	ASSERT_EQ(0, kt_command(e.fd, KTAPE_IOC_STOP));
-	ASSERT_EQ(0, kt_command(e.fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(e.fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(e.fd, KTAPE_IOC_START));
 	e.ledger->next = on_name;
 	e.ledger->arg = &early;
 	EXPECT_STREQ("", kt_events_stop(&e));
@@ -256,8 +256,8 @@ TEST_F_TIMEOUT(names, many_ended_while_stopped, 120)
 	ASSERT_LE(0, fd);
 	ASSERT_EQ(0, fcntl(fd, F_SETFL, O_NONBLOCK));
 	ASSERT_EQ(0, kt_profile_ops(fd, KTAPE_PROFILE_SET, KTAPE_EV_MARK, 0, 0));
-	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_START));
-	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_STOP));
 	for (int i = 0; i < CHILDREN; i++) {
 		pid_t pid = fork();
 
@@ -268,7 +268,7 @@ TEST_F_TIMEOUT(names, many_ended_while_stopped, 120)
 		if (!i)
 			ends.first = pid;
 	}
-	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_START));
 	for (int i = 0; i < 5000 * kt_scale() && unreported; i++) {
 		n = kt_buf_read(&b, fd, 65536);
 		if (n == -EAGAIN)
@@ -281,7 +281,7 @@ TEST_F_TIMEOUT(names, many_ended_while_stopped, 120)
 	printf("# %d of %d children are in the registry\n", known, CHILDREN);
 	EXPECT_LT(700, known);
 	EXPECT_EQ(0, unreported);
-	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_STOP));
 	EXPECT_STREQ("", t.error);
 	for (int cpu = 0; cpu < get_nprocs_conf(); cpu++) {
 		ASSERT_EQ(0, kt_stats(fd, cpu, KTAPE_RING_CONTROL, &st));
@@ -420,7 +420,7 @@ static void check_reused_number(struct __test_metadata *_metadata,
 
 	ASSERT_LE(0, fd);
 	ASSERT_EQ(0, kt_fire(first, 1));
-	ASSERT_EQ(0, kt_object_name(type, id, name));
+	ASSERT_EQ(0, kt_wait_object_name(type, id, name));
 	/* The name is still cached: a name is checked once per tick. */
 	usleep(50000);
 	ASSERT_EQ(0, kt_fire(other, 1));

@@ -208,7 +208,7 @@ TEST_F_TIMEOUT(sink, cannot_name, 120)
 	struct kt_map registry;
 	int before;
 
-	ASSERT_EQ(0, kt_map(self->dev, -1, KTAPE_RING_REGISTRY, &registry));
+	ASSERT_EQ(0, kt_map_ring(self->dev, -1, KTAPE_RING_REGISTRY, &registry));
 	ASSERT_EQ(0, kt_insmod(NAMER, ""));
 	/* By a module, by a program, by the kernel, and a record without a lock. */
 	EXPECT_LE(3, kt_parameter("ktape_namer", "refused"));
@@ -231,7 +231,7 @@ TEST_F_TIMEOUT(sink, cannot_name, 120)
 	EXPECT_FALSE(kt_object(&registry, KTAPE_OBJ_MARKER, 0x4a3e, &e));
 	EXPECT_TRUE(kt_object(&registry, KTAPE_OBJ_MARKER, 0x4a3f, &e));
 	EXPECT_TRUE(kt_object(&registry, KTAPE_OBJ_MARKER, 0x4a40, &e));
-	kt_unmap(&registry);
+	kt_unmap_ring(&registry);
 	EXPECT_EQ(0, ktape_name_marker(marks, 0x4a40, ""));
 	EXPECT_EQ(0, kt_rmmod("ktape_namer"));
 }

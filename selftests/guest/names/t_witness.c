@@ -143,13 +143,13 @@ FIXTURE_TEARDOWN(witness)
 static int start(FIXTURE_DATA(witness) * self, const unsigned char *ops)
 {
 	self->fd = kt_session(KTAPE_MODE_DISCARD, 8 << 20, 16384, ops);
-	return self->fd < 0 ? self->fd : kt_command(self->fd, KTAPE_IOC_START);
+	return self->fd < 0 ? self->fd : kt_control(self->fd, KTAPE_IOC_START);
 }
 
 /* Stop the session and read it to the end; nothing may be missing. */
 static int finish(FIXTURE_DATA(witness) * self)
 {
-	if (kt_command(self->fd, KTAPE_IOC_STOP) ||
+	if (kt_control(self->fd, KTAPE_IOC_STOP) ||
 	    kt_follow_all(&self->l->t, &self->b, self->fd) ||
 	    kt_ledger_check(self->l, self->fd, kt_cpus()))
 		return -1;

@@ -132,7 +132,7 @@ TEST_F_TIMEOUT(io, block_requests, 200)
 	EXPECT_EQ(TIMES,
 		  count_reads(&self->h, KTAPE_EV_BLOCK_RQ_COMPLETE, dev, FIRST));
 	TH_LOG("%d records, %d inserts", self->h.nr, inserts);
-	ASSERT_EQ(0, kt_object_name(KTAPE_OBJ_BLOCK_DEVICE, dev, name));
+	ASSERT_EQ(0, kt_wait_object_name(KTAPE_OBJ_BLOCK_DEVICE, dev, name));
 	EXPECT_STREQ("vdb", name);
 }
 
@@ -155,7 +155,7 @@ TEST_F_TIMEOUT(io, block_operations, 200)
 	EXPECT_EQ(0, kt_rmmod("brd"));
 	EXPECT_EQ(TIMES, count_reads(&self->h, KTAPE_EV_BLOCK_BIO_QUEUE, dev, 0));
 	EXPECT_EQ(TIMES, count_reads(&self->h, KTAPE_EV_BLOCK_BIO_COMPLETE, dev, 0));
-	ASSERT_EQ(0, kt_object_name(KTAPE_OBJ_BLOCK_DEVICE, dev, name));
+	ASSERT_EQ(0, kt_wait_object_name(KTAPE_OBJ_BLOCK_DEVICE, dev, name));
 	EXPECT_STREQ("ram0", name);
 }
 
@@ -190,7 +190,7 @@ TEST_F_TIMEOUT(io, block_requeue_and_merge, 200)
 	}
 	EXPECT_EQ(TIMES, nr[0]);
 	EXPECT_EQ(TIMES + 1, nr[1]);
-	ASSERT_EQ(0, kt_object_name(KTAPE_OBJ_BLOCK_DEVICE, dev, name));
+	ASSERT_EQ(0, kt_wait_object_name(KTAPE_OBJ_BLOCK_DEVICE, dev, name));
 	EXPECT_STREQ("kt-disk", name);
 }
 
@@ -232,13 +232,13 @@ TEST_F_TIMEOUT(io, interrupts_have_names, 200)
 	ASSERT_EQ(0, kt_recorded(&self->h, fd));
 	EXPECT_GE(self->h.nr, TIMES);
 	for (int i = 0; i < self->h.nr; i++) {
-		ASSERT_EQ(0, kt_object_name(KTAPE_OBJ_IRQ, self->h.hit[i].dat20,
-					    name));
+		ASSERT_EQ(0, kt_wait_object_name(KTAPE_OBJ_IRQ,
+						 self->h.hit[i].dat20, name));
 		EXPECT_TRUE(in_proc(self->h.hit[i].dat20, name));
 		named += strstr(name, "virtio") != NULL;
 	}
 	EXPECT_GE(named, TIMES);
-	ASSERT_EQ(0, kt_object_name(KTAPE_OBJ_SOFTIRQ, 3, name));
+	ASSERT_EQ(0, kt_wait_object_name(KTAPE_OBJ_SOFTIRQ, 3, name));
 	EXPECT_STREQ("NET_RX", name);
 }
 
@@ -323,7 +323,7 @@ static bool is_consumed_locally(const struct kt_hit *hit)
 	char name[KTAPE_NAME_SIZE];
 
 	return hit->args[1] &&
-	       !kt_object_name(KTAPE_OBJ_FUNCTION, hit->args[1], name) &&
+	       !kt_wait_object_name(KTAPE_OBJ_FUNCTION, hit->args[1], name) &&
 	       (strstr(name, "unix") || strstr(name, "datagram"));
 }
 
@@ -401,7 +401,8 @@ TEST_F_TIMEOUT(io, net_drops, 200)
 			continue;
 		drops++;
 		EXPECT_EQ(reasons, hit->dat20 != 0);
-		ASSERT_EQ(0, kt_object_name(KTAPE_OBJ_FUNCTION, hit->args[1], name));
+		ASSERT_EQ(0, kt_wait_object_name(KTAPE_OBJ_FUNCTION,
+						 hit->args[1], name));
 		EXPECT_NE(NULL, strstr(name, "udp"));
 	}
 	EXPECT_EQ(TIMES, drops);
@@ -436,20 +437,20 @@ TEST_F_TIMEOUT(io, net_names, 200)
 	int status = -1;
 	pid_t pid;
 
-	ASSERT_EQ(0, kt_object_name(KTAPE_OBJ_NET_DEVICE, LO, name));
+	ASSERT_EQ(0, kt_wait_object_name(KTAPE_OBJ_NET_DEVICE, LO, name));
 	EXPECT_STREQ("lo", name);
 	EXPECT_EQ(0, rename_device("lo", "kt-lo"));
-	ASSERT_EQ(0, kt_object_name(KTAPE_OBJ_NET_DEVICE, LO, name));
+	ASSERT_EQ(0, kt_wait_object_name(KTAPE_OBJ_NET_DEVICE, LO, name));
 	EXPECT_STREQ("kt-lo", name);
 	pid = fork();
 	if (!pid)
 		_exit(unshare(CLONE_NEWNET) ? errno : 0);
 	EXPECT_EQ(pid, waitpid(pid, &status, 0));
 	EXPECT_EQ(0, status);
-	ASSERT_EQ(0, kt_object_name(KTAPE_OBJ_NET_DEVICE, LO, name));
+	ASSERT_EQ(0, kt_wait_object_name(KTAPE_OBJ_NET_DEVICE, LO, name));
 	EXPECT_STREQ("kt-lo", name);
 	EXPECT_EQ(0, rename_device("kt-lo", "lo"));
-	ASSERT_EQ(0, kt_object_name(KTAPE_OBJ_NET_DEVICE, LO, name));
+	ASSERT_EQ(0, kt_wait_object_name(KTAPE_OBJ_NET_DEVICE, LO, name));
 	EXPECT_STREQ("lo", name);
 }
 

@@ -63,14 +63,15 @@ TEST_F_TIMEOUT(irqs, softirqs, 120)
 
 	for (size_t i = 0; i < ARRAY_SIZE(vectors); i++)
 		b[i] = (struct bracket){ "/proc/softirqs", vectors[i] };
-	ASSERT_STREQ("", record(&self->e,
-				KT_OPS(KTAPE_EV_SOFTIRQ_RAISE, KTAPE_EV_SOFTIRQ_ENTRY,
-				       KTAPE_EV_SOFTIRQ_EXIT),
-				b, ARRAY_SIZE(vectors), cause_softirqs));
+	ASSERT_STREQ("", record_bracketed(&self->e,
+					  KT_OPS(KTAPE_EV_SOFTIRQ_RAISE,
+						 KTAPE_EV_SOFTIRQ_ENTRY,
+						 KTAPE_EV_SOFTIRQ_EXIT),
+					  b, ARRAY_SIZE(vectors), cause_softirqs));
 	for (size_t i = 0; i < ARRAY_SIZE(vectors); i++)
 		for (int cpu = 0; cpu < kt_cpus(); cpu++) {
-			uint64_t in = records(&self->e, KTAPE_EV_SOFTIRQ_ENTRY,
-					      i, cpu);
+			uint64_t in = count_op_records(
+				&self->e, KTAPE_EV_SOFTIRQ_ENTRY, i, cpu);
 
 			EXPECT_TRUE(is_between(&b[i], cpu, in))
 			{
@@ -81,8 +82,8 @@ TEST_F_TIMEOUT(irqs, softirqs, 120)
 					    KTAPE_EV_SOFTIRQ_EXIT, i, cpu));
 			all += in;
 		}
-	EXPECT_LE(TIMES, records(&self->e, KTAPE_EV_SOFTIRQ_ENTRY, 6, 0));
-	EXPECT_LE(TIMES, records(&self->e, KTAPE_EV_SOFTIRQ_RAISE, 6, 0));
+	EXPECT_LE(TIMES, count_op_records(&self->e, KTAPE_EV_SOFTIRQ_ENTRY, 6, 0));
+	EXPECT_LE(TIMES, count_op_records(&self->e, KTAPE_EV_SOFTIRQ_RAISE, 6, 0));
 	TH_LOG("%llu soft interrupts", (unsigned long long)all);
 }
 
@@ -140,13 +141,13 @@ TEST_F_TIMEOUT(irqs, local_timer, 120)
 
 	if (!kt_available(KTAPE_EV_LOCAL_TIMER_ENTRY))
 		SKIP(return, "the kernel has no local_timer_entry");
-	ASSERT_STREQ("", record(&self->e,
-				KT_OPS(KTAPE_EV_LOCAL_TIMER_ENTRY,
-				       KTAPE_EV_LOCAL_TIMER_EXIT),
-				&loc, 1, cause_ticks));
+	ASSERT_STREQ("", record_bracketed(&self->e,
+					  KT_OPS(KTAPE_EV_LOCAL_TIMER_ENTRY,
+						 KTAPE_EV_LOCAL_TIMER_EXIT),
+					  &loc, 1, cause_ticks));
 	for (int cpu = 0; cpu < kt_cpus(); cpu++) {
-		uint64_t in = records(&self->e, KTAPE_EV_LOCAL_TIMER_ENTRY,
-				      LOCAL_TIMER, cpu);
+		uint64_t in = count_op_records(&self->e, KTAPE_EV_LOCAL_TIMER_ENTRY,
+					       LOCAL_TIMER, cpu);
 
 		EXPECT_TRUE(is_between(&loc, cpu, in))
 		{
@@ -155,8 +156,8 @@ TEST_F_TIMEOUT(irqs, local_timer, 120)
 		EXPECT_TRUE(in_turn(&self->e, KTAPE_EV_LOCAL_TIMER_ENTRY,
 				    KTAPE_EV_LOCAL_TIMER_EXIT, LOCAL_TIMER, cpu));
 	}
-	EXPECT_LE(TIMES,
-		  records(&self->e, KTAPE_EV_LOCAL_TIMER_ENTRY, LOCAL_TIMER, 0));
+	EXPECT_LE(TIMES, count_op_records(&self->e, KTAPE_EV_LOCAL_TIMER_ENTRY,
+					  LOCAL_TIMER, 0));
 }
 
 /* ---- interrupts between CPUs ------------------------------------------------------ */
@@ -328,15 +329,16 @@ TEST_F_TIMEOUT(ipi, counted, 120)
 
 	if (!KT_X86 && !kt_available(KTAPE_EV_IPI_ENTRY))
 		SKIP(return, "the kernel has no ipi_entry");
-	ASSERT_STREQ("", record(&self->e,
-				KT_OPS(KTAPE_EV_IPI_ENTRY, KTAPE_EV_IPI_EXIT),
-				&b, 1, variant->cause));
+	ASSERT_STREQ("", record_bracketed(&self->e,
+					  KT_OPS(KTAPE_EV_IPI_ENTRY, KTAPE_EV_IPI_EXIT),
+					  &b, 1, variant->cause));
 	for (int cpu = 0; cpu < kt_cpus(); cpu++) {
-		in = records(&self->e, KTAPE_EV_IPI_ENTRY, variant->reason, cpu);
+		in = count_op_records(&self->e, KTAPE_EV_IPI_ENTRY,
+				      variant->reason, cpu);
 		both = in;
 		if (variant->other && variant->other != variant->reason)
-			both += records(&self->e, KTAPE_EV_IPI_ENTRY,
-					variant->other, cpu);
+			both += count_op_records(&self->e, KTAPE_EV_IPI_ENTRY,
+						 variant->other, cpu);
 		EXPECT_TRUE(is_between(&b, cpu, both))
 		{
 			TH_LOG("CPU %d: %llu", cpu, (unsigned long long)both);
@@ -344,7 +346,8 @@ TEST_F_TIMEOUT(ipi, counted, 120)
 		EXPECT_TRUE(in_turn(&self->e, KTAPE_EV_IPI_ENTRY,
 				    KTAPE_EV_IPI_EXIT, variant->reason, cpu));
 	}
-	in = records(&self->e, KTAPE_EV_IPI_ENTRY, variant->reason, variant->cpu);
+	in = count_op_records(&self->e, KTAPE_EV_IPI_ENTRY, variant->reason,
+			      variant->cpu);
 	EXPECT_LE(TIMES, in);
 	TH_LOG("%llu on CPU %d", (unsigned long long)in, variant->cpu);
 }
@@ -356,8 +359,8 @@ TEST_F_TIMEOUT(irqs, raised, 120)
 
 	if (!kt_available(KTAPE_EV_IPI_RAISE))
 		SKIP(return, "the kernel has no ipi_raise");
-	ASSERT_STREQ("", record(&self->e, KT_OPS(KTAPE_EV_IPI_RAISE), NULL, 0,
-				cause_reschedules));
+	ASSERT_STREQ("", record_bracketed(&self->e, KT_OPS(KTAPE_EV_IPI_RAISE),
+					  NULL, 0, cause_reschedules));
 	for (size_t i = 0; i < self->e.nr; i++) {
 		const struct kt_ev *v = &self->e.v[i];
 

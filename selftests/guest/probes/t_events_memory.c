@@ -108,7 +108,8 @@ TEST_F_TIMEOUT(memory, page_fault_kernel, 120)
 		if (at >= TIMES * PAGE)
 			continue;
 		EXPECT_EQ(FAULT_WRITE, hit->dat20);
-		EXPECT_EQ(0, kt_object_name(KTAPE_OBJ_FUNCTION, hit->args[2], name));
+		EXPECT_EQ(0, kt_wait_object_name(KTAPE_OBJ_FUNCTION,
+						 hit->args[2], name));
 		seen[at / PAGE]++;
 	}
 	/* The name of the function depends on kernel and architecture. */
@@ -185,15 +186,15 @@ TEST_F_TIMEOUT(memory, kmalloc, 120)
 			allocs++;
 			EXPECT_EQ(taken, hit->args[3]);
 			EXPECT_NE(0, hit->args[4]);
-			EXPECT_EQ(0, kt_object_name(KTAPE_OBJ_FUNCTION,
-						    hit->args[1], name));
+			EXPECT_EQ(0, kt_wait_object_name(KTAPE_OBJ_FUNCTION,
+							 hit->args[1], name));
 			EXPECT_STREQ("fire_kmalloc", name);
 		} else if (hit->op == KTAPE_EV_KFREE && token &&
 			   hit->args[0] == token) {
 			token = 0;
 			frees++;
-			EXPECT_EQ(0, kt_object_name(KTAPE_OBJ_FUNCTION,
-						    hit->args[1], name));
+			EXPECT_EQ(0, kt_wait_object_name(KTAPE_OBJ_FUNCTION,
+							 hit->args[1], name));
 			EXPECT_STREQ("fire_kmalloc", name);
 		}
 	}
@@ -219,8 +220,8 @@ TEST_F_TIMEOUT(memory, kmem_cache, 120)
 		    hit->dat20 == OBJECT_BYTES) {
 			token = hit->args[0];
 			allocs++;
-			EXPECT_EQ(0, kt_object_name(KTAPE_OBJ_FUNCTION,
-						    hit->args[1], name));
+			EXPECT_EQ(0, kt_wait_object_name(KTAPE_OBJ_FUNCTION,
+							 hit->args[1], name));
 			EXPECT_STREQ("fire_cache", name);
 		} else if (hit->op == KTAPE_EV_KMEM_CACHE_FREE && token &&
 			   hit->args[0] == token) {

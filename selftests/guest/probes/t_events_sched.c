@@ -261,7 +261,7 @@ TEST_F(sched, stat_runtime)
 		usleep(1000);
 	}
 	last = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-	ASSERT_EQ(0, kt_command(self->e.fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(self->e.fd, KTAPE_IOC_STOP));
 	after = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	ASSERT_STREQ("", kt_events_stop(&self->e));
 	while ((v = kt_next_with(&self->e, &at, KTAPE_EV_SCHED_STAT_RUNTIME, 0,

@@ -82,7 +82,7 @@ static int generated(const struct kt_events *e, int32_t tid, uint32_t dat20,
 	size_t at = 0;
 	int n = 0;
 
-	while ((v = kt_next(e, &at, KTAPE_EV_SIGNAL_GENERATE)))
+	while ((v = kt_next_event(e, &at, KTAPE_EV_SIGNAL_GENERATE)))
 		n += (int32_t)v->arg[0] == tid && v->dat20 == dat20 &&
 		     (int)v->arg[1] == code && (int)v->arg[2] == error;
 	return n;
@@ -95,7 +95,7 @@ static int generated_at_all(const struct kt_events *e, int32_t tid, int sig)
 	size_t at = 0;
 	int n = 0;
 
-	while ((v = kt_next(e, &at, KTAPE_EV_SIGNAL_GENERATE)))
+	while ((v = kt_next_event(e, &at, KTAPE_EV_SIGNAL_GENERATE)))
 		n += (int32_t)v->arg[0] == tid && (int)(v->dat20 & 127) == sig;
 	return n;
 }
@@ -107,7 +107,7 @@ static int delivered(const struct kt_events *e, int32_t tid, int sig, int code,
 	size_t at = 0;
 	int n = 0;
 
-	while ((v = kt_next(e, &at, KTAPE_EV_SIGNAL_DELIVER)))
+	while ((v = kt_next_event(e, &at, KTAPE_EV_SIGNAL_DELIVER)))
 		n += v->tid == tid && (int)v->dat20 == sig &&
 		     (int)v->arg[0] == code && v->arg[1] == flags;
 	return n;
@@ -123,7 +123,7 @@ static uint32_t handler_of(const struct kt_events *e, int32_t tid, int sig)
 	uint32_t token = 0;
 	size_t at = 0;
 
-	while ((v = kt_next(e, &at, KTAPE_EV_SIGNAL_DELIVER))) {
+	while ((v = kt_next_event(e, &at, KTAPE_EV_SIGNAL_DELIVER))) {
 		if (v->tid != tid || (int)v->dat20 != sig)
 			continue;
 		if (token && v->arg[2] != token)

@@ -130,7 +130,8 @@ TEST_F_TIMEOUT(system, module_uses, 200)
 
 		if (strcmp(hit->text, "kt_fire"))
 			continue;
-		ASSERT_EQ(0, kt_object_name(KTAPE_OBJ_FUNCTION, hit->args[0], name));
+		ASSERT_EQ(0, kt_wait_object_name(KTAPE_OBJ_FUNCTION,
+						 hit->args[0], name));
 		/*
 		 * With sanitizers the compiler splits the function that emits
 		 * the event.
@@ -180,7 +181,8 @@ TEST_F_TIMEOUT(system, cpuhp, 200)
 			continue;
 		}
 		enters++;
-		ASSERT_EQ(0, kt_object_name(KTAPE_OBJ_FUNCTION, hit->args[2], name));
+		ASSERT_EQ(0, kt_wait_object_name(KTAPE_OBJ_FUNCTION,
+						 hit->args[2], name));
 		ours += !strcmp(name, "rings_cpu_prepare") ||
 			!strcmp(name, "rings_cpu_online") ||
 			!strcmp(name, "rings_cpu_offline");

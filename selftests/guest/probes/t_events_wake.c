@@ -191,7 +191,7 @@ TEST_F_TIMEOUT(wake, switches, 120)
 	/* The last switch comes after the wake-up of the thread that joins it. */
 	EXPECT_TRUE(kt_events_wait(&self->e, has_left, &s.tid));
 	ASSERT_STREQ("", kt_events_stop(&self->e));
-	while ((v = kt_next(&self->e, &at, KTAPE_EV_SCHED_SWITCH))) {
+	while ((v = kt_next_event(&self->e, &at, KTAPE_EV_SCHED_SWITCH))) {
 		uint32_t state = v->dat20 >> 16;
 
 		if ((int32_t)v->arg[1] == s.tid) {

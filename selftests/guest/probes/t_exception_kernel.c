@@ -121,8 +121,9 @@ static const char *wrong(const struct kt_hit *hit, const struct source *s)
 		return "size of the buffer";
 	if (strcmp(hit->text, s->text ?: ""))
 		return "buffer";
-	if (s->symbol && (kt_object_name(KTAPE_OBJ_FUNCTION, hit->args[1], name) ||
-			  strcmp(name, s->symbol)))
+	if (s->symbol &&
+	    (kt_wait_object_name(KTAPE_OBJ_FUNCTION, hit->args[1], name) ||
+	     strcmp(name, s->symbol)))
 		return "symbol";
 	return NULL;
 }
@@ -194,9 +195,11 @@ TEST_F_TIMEOUT(exception, majors_have_names, 200)
 {
 	char name[KTAPE_NAME_SIZE] = "";
 
-	EXPECT_EQ(0, kt_object_name(KTAPE_OBJ_EXCEPTION, KTAPE_MAJOR_KERNEL, name));
+	EXPECT_EQ(0, kt_wait_object_name(KTAPE_OBJ_EXCEPTION,
+					 KTAPE_MAJOR_KERNEL, name));
 	EXPECT_STREQ("kernel", name);
-	EXPECT_EQ(0, kt_object_name(KTAPE_OBJ_EXCEPTION, KTAPE_MAJOR_THERMAL, name));
+	EXPECT_EQ(0, kt_wait_object_name(KTAPE_OBJ_EXCEPTION,
+					 KTAPE_MAJOR_THERMAL, name));
 	EXPECT_STREQ("thermal", name);
 }
 

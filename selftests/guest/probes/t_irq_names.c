@@ -123,7 +123,7 @@ TEST_F_TIMEOUT(names, shared, 60)
 	ASSERT_EQ(0, add("kt-a"));
 	ASSERT_EQ(0, add("kt-b"));
 	EXPECT_TRUE(is_named(self->irq, "kt-a"));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_CLEAR));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_CLEAR));
 	ASSERT_EQ(0, fire(FIRES));
 	ASSERT_EQ(0, kt_recorded(&self->h, self->fd));
 	for (int i = 0; i < self->h.nr; i++)

@@ -41,15 +41,16 @@ static void attach(struct __test_metadata *_metadata, FIXTURE_DATA(kprobe) * sel
 	ASSERT_LE(0, self->main);
 	self->fd = kt_create(self->main, KTAPE_MODE_OVERWRITE, 4 << 20, 0);
 	ASSERT_LE(0, self->fd);
-	ASSERT_EQ(0, kt_map(self->fd, LOAD_CPU, KTAPE_RING_EVENT, &self->events));
-	ASSERT_EQ(0, kt_map(self->fd, -1, KTAPE_RING_REGISTRY, &self->registry));
+	ASSERT_EQ(0, kt_map_ring(self->fd, LOAD_CPU, KTAPE_RING_EVENT,
+				 &self->events));
+	ASSERT_EQ(0, kt_map_ring(self->fd, -1, KTAPE_RING_REGISTRY, &self->registry));
 }
 
 static void detach(struct __test_metadata *_metadata, FIXTURE_DATA(kprobe) * self)
 {
 	/* A mapping would keep the session, which would keep the probe. */
-	kt_unmap(&self->events);
-	kt_unmap(&self->registry);
+	kt_unmap_ring(&self->events);
+	kt_unmap_ring(&self->registry);
 	close(self->fd);
 	for (int i = 0; i < KTAPE_PROBES; i++)
 		kt_probe_remove(self->main, SLOT(i));
@@ -202,7 +203,7 @@ TEST_F(kprobe, busy_while_in_a_profile)
 	/* The same whether the session records or not. */
 	ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_SET, SLOT(0), 0, 0));
 	EXPECT_EQ(-EBUSY, kt_probe_remove(self->main, SLOT(0)));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	EXPECT_EQ(-EBUSY, kt_probe_remove(self->main, SLOT(0)));
 	ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_ANDNOT, SLOT(0), 0, 0));
 	EXPECT_EQ(0, kt_probe_remove(self->main, SLOT(0)));
@@ -241,11 +242,11 @@ TEST_F_TIMEOUT(kprobe, states, 120)
 	EXPECT_EQ(0, e.attached);
 	ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_SET, SLOT(0), 0, 0));
 	EXPECT_EQ(0, info(self->main, SLOT(0)).attached);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	EXPECT_EQ(1, info(self->main, SLOT(0)).attached);
 	ASSERT_EQ(0, kt_target_calls(CALLS));
 	EXPECT_EQ(CALLS, kt_probe_get(self->main, SLOT(0)).hits);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, kt_target_calls(CALLS));
 	wait_for_detaching(self->main, SLOT(0));
 	EXPECT_EQ(0, info(self->main, SLOT(0)).attached);
@@ -272,7 +273,7 @@ TEST_F(kprobe, module_is_unloaded)
 	ASSERT_EQ(SLOT(1), kt_probe_add(self->main, "ktape_target", 1, 1));
 	ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_SET, SLOT(0),
 				    SLOT(1), 0));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	ASSERT_EQ(0, kt_target_calls(1));
 	for (int i = 0; i < 100 && !is_named(&self->registry, "ktape_target"); i++)
 		usleep(20000);
@@ -288,8 +289,8 @@ TEST_F(kprobe, module_is_unloaded)
 	ASSERT_EQ(0, kt_target_load());
 	ASSERT_EQ(0, kt_target_calls(1));
 	EXPECT_EQ(1, kt_probe_get(self->main, SLOT(0)).hits);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	EXPECT_EQ(KTAPE_EVENT_GONE, info(self->main, SLOT(0)).state);
 }
 
@@ -423,13 +424,13 @@ TEST_F(values, exact)
 
 	ASSERT_EQ(SLOT(0), kt_probe_add(self->k.main, variant->symbol,
 					variant->flags, variant->nargs));
-	ASSERT_EQ(0, kt_command(self->k.fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->k.fd, KTAPE_IOC_START));
 	variant->call();
 	ASSERT_EQ(0, kt_profile_ops(self->k.fd, KTAPE_PROFILE_OR, SLOT(0), 0, 0));
 	variant->call();
 	ASSERT_EQ(0, kt_profile_ops(self->k.fd, KTAPE_PROFILE_ANDNOT, SLOT(0), 0, 0));
 	variant->call();
-	ASSERT_EQ(0, kt_command(self->k.fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(self->k.fd, KTAPE_IOC_STOP));
 	EXPECT_LE(0, kt_walk(&self->k.events, look, &s));
 	EXPECT_EQ(CALLS, s.records);
 	EXPECT_EQ(0, s.wrong);
@@ -468,12 +469,12 @@ TEST_F(kprobe, each_slot_records)
 	for (int i = 0; i < KTAPE_PROBES; i++) {
 		ASSERT_EQ(SLOT(i),
 			  kt_probe_add(self->main, "ktape_target", 0, i % 5));
-		kt_mask_add(p.mask, SLOT(i));
+		kt_ops_add(p.mask, SLOT(i));
 	}
 	ASSERT_EQ(0, kt_profile(self->fd, &p));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	ASSERT_EQ(0, kt_target_calls(CALLS));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	EXPECT_LE(0, kt_walk(&self->events, look_at_slots, &s));
 	for (int i = 0; i < KTAPE_PROBES; i++)
 		EXPECT_EQ(CALLS, s.nr[i]);
@@ -504,9 +505,9 @@ static void tell(struct __test_metadata *_metadata, FIXTURE_DATA(kprobe) * self,
 		 const unsigned long *v, struct reported *reported)
 {
 	memset(reported, 0, sizeof(*reported));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	ASSERT_EQ(0, kt_target_call(v));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	EXPECT_LE(0, kt_walk(&self->events, keep_values, reported));
 }
 
@@ -639,10 +640,10 @@ TEST_F_TIMEOUT(kprobe, breakpoints, 60)
 	fd = kt_create(self->main, KTAPE_MODE_OVERWRITE, 1 << 20, BLOCK);
 	ASSERT_LE(0, fd);
 	ASSERT_EQ(0, kt_profile_ops(fd, KTAPE_PROFILE_SET, SLOT(0), 0, 0));
-	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_START));
 	ASSERT_EQ(0, kt_target_calls(ENOUGH));
-	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_STOP));
-	ASSERT_EQ(0, kt_map(fd, LOAD_CPU, KTAPE_RING_EVENT, &m));
+	ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_map_ring(fd, LOAD_CPU, KTAPE_RING_EVENT, &m));
 	EXPECT_LE(0, kt_walk(&m, look, &s));
 	EXPECT_EQ(ENOUGH, s.records);
 	EXPECT_EQ(0, s.wrong);
@@ -655,7 +656,7 @@ TEST_F_TIMEOUT(kprobe, breakpoints, 60)
 	EXPECT_LT(ENOUGH / 300, heads);
 	/* An interrupt's context record may have opened a block. */
 	EXPECT_GE(2, wrong);
-	kt_unmap(&m);
+	kt_unmap_ring(&m);
 	close(fd);
 	p = kt_probe_get(self->main, SLOT(0));
 	EXPECT_EQ(ENOUGH, p.hits);

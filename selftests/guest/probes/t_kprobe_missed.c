@@ -119,16 +119,16 @@ TEST_F_TIMEOUT(missed, moments, 300)
 	self->fd = kt_session(KTAPE_MODE_DISCARD, 1 << 20, 16384,
 			      KT_OPS(self->probe));
 	ASSERT_LE(0, self->fd);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	ASSERT_EQ(0, call("nested", 5));
 	ASSERT_EQ(0, call("alone", 7));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_FLUSH));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_FLUSH));
 	ASSERT_EQ(0, call("alone", 2));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_FLUSH));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_FLUSH));
 	ASSERT_EQ(0, call("nested", 3));
 	ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_OR, KTAPE_EV_TEXT, 0, 0));
 	ASSERT_EQ(0, call("nested", 11));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, call("nested", 200));
 	ASSERT_EQ(0, kt_follow_all(&self->l->t, &self->b, self->fd));
 	EXPECT_STREQ("", self->l->t.error);
@@ -159,13 +159,13 @@ TEST_F_TIMEOUT(missed, hotplug, 300)
 	self->fd = kt_session(KTAPE_MODE_DISCARD, 1 << 20, 16384,
 			      KT_OPS(self->probe));
 	ASSERT_LE(0, self->fd);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	ASSERT_EQ(0, call("nested", 4));
 	ASSERT_EQ(0, kt_set_online(away, false));
 	ASSERT_EQ(0, call("nested", 6));
 	ASSERT_EQ(0, kt_set_online(away, true));
 	ASSERT_EQ(0, call("nested", 1));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, kt_follow_all(&self->l->t, &self->b, self->fd));
 	EXPECT_STREQ("", self->l->t.error);
 	check_looks(_metadata, self, counts, 3);
@@ -178,9 +178,9 @@ TEST_F_TIMEOUT(missed, only_if_wanted, 300)
 	self->fd = kt_session(KTAPE_MODE_DISCARD, 1 << 20, 16384,
 			      KT_OPS(KTAPE_EV_TEXT));
 	ASSERT_LE(0, self->fd);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_FLUSH));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_FLUSH));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, kt_follow_all(&self->l->t, &self->b, self->fd));
 	EXPECT_STREQ("", self->l->t.error);
 	check_looks(_metadata, self, NULL, 0);
@@ -195,7 +195,7 @@ TEST_F_TIMEOUT(missed, slot_used_again, 300)
 	/* Another session keeps the probe attached, so that all hits are counted. */
 	fd = kt_session(KTAPE_MODE_DISCARD, 1 << 20, 16384, KT_OPS(self->probe));
 	ASSERT_LE(0, fd);
-	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_START));
 	ASSERT_EQ(0, call("nested", 9));
 	EXPECT_EQ(9, kt_probe_get(self->dev, self->probe).missed);
 	close(fd);
@@ -205,9 +205,9 @@ TEST_F_TIMEOUT(missed, slot_used_again, 300)
 	self->fd = kt_session(KTAPE_MODE_DISCARD, 1 << 20, 16384,
 			      KT_OPS(self->probe));
 	ASSERT_LE(0, self->fd);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	ASSERT_EQ(0, call("nested", 6));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, kt_follow_all(&self->l->t, &self->b, self->fd));
 	EXPECT_STREQ("", self->l->t.error);
 	EXPECT_EQ(6, kt_probe_get(self->dev, self->probe).missed);

@@ -63,7 +63,7 @@ FIXTURE_SETUP(nmi)
 	ASSERT_LE(0, self->main);
 	self->fd = kt_create(self->main, KTAPE_MODE_OVERWRITE, 1 << 20, BLOCK);
 	ASSERT_LE(0, self->fd);
-	ASSERT_EQ(0, kt_map(self->fd, LOAD_CPU, KTAPE_RING_EVENT, &self->m));
+	ASSERT_EQ(0, kt_map_ring(self->fd, LOAD_CPU, KTAPE_RING_EVENT, &self->m));
 	ASSERT_EQ(0, kt_pin(LOAD_CPU));
 	self->missing = access("/tests/kt_nmi.ko", R_OK);
 	if (!self->missing)
@@ -72,7 +72,7 @@ FIXTURE_SETUP(nmi)
 
 FIXTURE_TEARDOWN(nmi)
 {
-	kt_unmap(&self->m);
+	kt_unmap_ring(&self->m);
 	close(self->fd);
 	kt_probe_remove(self->main, SLOT);
 	/*
@@ -148,13 +148,13 @@ TEST_F_TIMEOUT(nmi, context, 120)
 	kt_write_text(OPTIMIZATION, variant->jump ? "1" : "0");
 	ASSERT_EQ(SLOT, kt_probe_add(self->main, TARGET, 0, 0));
 	ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_SET, SLOT, 0, 0));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	if (variant->jump)
 		ASSERT_TRUE(wait_for_jump());
 	EXPECT_TRUE(begins_with(variant->jump ? "jump" : "breakpoint"));
 	snprintf(text, sizeof(text), "%d", HITS);
 	ASSERT_EQ(0, kt_write_text(variant->cause, text));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	EXPECT_LE(0, kt_walk(&self->m, count, &n));
 	EXPECT_EQ(HITS, n);
 	count_heads(&self->m, variant->context, heads);

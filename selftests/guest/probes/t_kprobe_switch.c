@@ -66,7 +66,7 @@ FIXTURE_SETUP(window)
 	ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_SET, SLOT, 0, 0));
 	ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_OR,
 				    KTAPE_EV_SCHED_SWITCH, 0, 0));
-	ASSERT_EQ(0, kt_map(self->fd, CPU, KTAPE_RING_EVENT, &self->m));
+	ASSERT_EQ(0, kt_map_ring(self->fd, CPU, KTAPE_RING_EVENT, &self->m));
 	kt_pin(0);
 	for (int i = 0; i < 2; i++) {
 		self->pid[i] = fork();
@@ -84,7 +84,7 @@ FIXTURE_TEARDOWN(window)
 		kill(self->pid[i], SIGKILL);
 		waitpid(self->pid[i], NULL, 0);
 	}
-	kt_unmap(&self->m);
+	kt_unmap_ring(&self->m);
 	close(self->fd);
 	kt_probe_remove(self->dev, SLOT);
 	close(self->dev);
@@ -92,7 +92,7 @@ FIXTURE_TEARDOWN(window)
 
 static int let_them_run(FIXTURE_DATA(window) * self)
 {
-	int ret = kt_command(self->fd, KTAPE_IOC_START), status;
+	int ret = kt_control(self->fd, KTAPE_IOC_START), status;
 
 	for (int i = 0; i < 2; i++)
 		kill(self->pid[i], SIGCONT);
@@ -100,7 +100,7 @@ static int let_them_run(FIXTURE_DATA(window) * self)
 		if (waitpid(self->pid[i], &status, WUNTRACED) != self->pid[i] ||
 		    !WIFSTOPPED(status))
 			ret = ret ?: -ECHILD;
-	return ret ?: kt_command(self->fd, KTAPE_IOC_STOP);
+	return ret ?: kt_control(self->fd, KTAPE_IOC_STOP);
 }
 
 /**

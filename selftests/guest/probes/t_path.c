@@ -77,7 +77,7 @@ FIXTURE_SETUP(path)
 	ASSERT_LE(0, self->main);
 	self->fd = kt_create(self->main, KTAPE_MODE_OVERWRITE, 1 << 20, 0);
 	ASSERT_LE(0, self->fd);
-	ASSERT_EQ(0, kt_map(self->fd, LOAD_CPU, KTAPE_RING_EVENT, &self->m));
+	ASSERT_EQ(0, kt_map_ring(self->fd, LOAD_CPU, KTAPE_RING_EVENT, &self->m));
 	ASSERT_EQ(0, kt_pin(LOAD_CPU));
 	self->low = mmap(NULL, sizeof(*self->low), PROT_READ | PROT_WRITE,
 			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT | MAP_POPULATE,
@@ -89,7 +89,7 @@ FIXTURE_SETUP(path)
 	/* The probe for paths is attached after that of sys_enter. */
 	ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_SET,
 				    KTAPE_EV_SYS_ENTER, 0, 0));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_OR,
 				    KTAPE_EV_SYS_PATH, 0, 0));
 }
@@ -181,7 +181,7 @@ static void collect(struct __test_metadata *_metadata, FIXTURE_DATA(path) * self
 {
 	self->nr = 0;
 	self->pending = -1;
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, self->m.page->tail);
 	ASSERT_LE(0, kt_walk(&self->m, keep, self));
 }
@@ -402,7 +402,7 @@ TEST_F(path, changed_meanwhile)
 	atomic_store(&c.ends, true);
 	pthread_join(thread, NULL);
 	EXPECT_FALSE(c.failed);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, self->m.page->tail);
 	ASSERT_LE(0, kt_walk(&self->m, count_changed, &seen));
 	TH_LOG("%ld whole, %ld cut, %ld with both letters, %ld changes",

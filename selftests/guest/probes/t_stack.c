@@ -40,7 +40,7 @@ static void look(const struct kt_rec *r, void *arg)
 	uint32_t n;
 
 	if (r->op != KTAPE_EV_KERNEL_STACK) {
-		if (!kt_mask_has(s->mask, r->op))
+		if (!kt_ops_has(s->mask, r->op))
 			return;
 		s->events++;
 		if (s->nr < NESTED_MAX)
@@ -86,8 +86,9 @@ FIXTURE_SETUP(stack)
 	ASSERT_LE(0, self->main);
 	self->fd = kt_create(self->main, KTAPE_MODE_OVERWRITE, 4 << 20, 0);
 	ASSERT_LE(0, self->fd);
-	ASSERT_EQ(0, kt_map(self->fd, LOAD_CPU, KTAPE_RING_EVENT, &self->events));
-	ASSERT_EQ(0, kt_map(self->fd, -1, KTAPE_RING_REGISTRY, &self->registry));
+	ASSERT_EQ(0, kt_map_ring(self->fd, LOAD_CPU, KTAPE_RING_EVENT,
+				 &self->events));
+	ASSERT_EQ(0, kt_map_ring(self->fd, -1, KTAPE_RING_REGISTRY, &self->registry));
 	ASSERT_EQ(0, kt_pin(LOAD_CPU));
 	ASSERT_EQ(0, kt_target_load());
 	self->seen.mask = self->mask;
@@ -95,8 +96,8 @@ FIXTURE_SETUP(stack)
 
 FIXTURE_TEARDOWN(stack)
 {
-	kt_unmap(&self->events);
-	kt_unmap(&self->registry);
+	kt_unmap_ring(&self->events);
+	kt_unmap_ring(&self->registry);
 	close(self->fd);
 	for (int i = 0; i < KTAPE_PROBES; i++)
 		kt_probe_remove(self->main, KTAPE_OP_PROBE + i);
@@ -108,19 +109,19 @@ FIXTURE_TEARDOWN(stack)
 static void start(struct __test_metadata *_metadata, FIXTURE_DATA(stack) * self,
 		  unsigned int a, unsigned int b)
 {
-	kt_mask_add(self->mask, a);
+	kt_ops_add(self->mask, a);
 	if (b)
-		kt_mask_add(self->mask, b);
+		kt_ops_add(self->mask, b);
 	ASSERT_EQ(0, stacks_of(self->fd, KTAPE_FILTER_SET, self->mask));
 	ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_SET, a, b, 0));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 }
 
 static void stop(struct __test_metadata *_metadata, FIXTURE_DATA(stack) * self)
 {
 	struct ktape_stats st;
 
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, self->events.page->tail);
 	ASSERT_LE(0, kt_walk(&self->events, look, &self->seen));
 	EXPECT_EQ(0, self->seen.wrong);
@@ -202,7 +203,7 @@ TEST_F(stack, two_probes_at_one_tracepoint)
 	ASSERT_LE(0, other);
 	ASSERT_EQ(0, kt_profile_ops(other, KTAPE_PROFILE_SET, KTAPE_EV_SYS_PATH,
 				    KTAPE_EV_SYS_ENTER_WIDE, 0));
-	ASSERT_EQ(0, kt_command(other, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(other, KTAPE_IOC_START));
 	start(_metadata, self, KTAPE_EV_SYS_ENTER, 0);
 	kt_getppids(CALLS);
 	stop(_metadata, self);
@@ -230,7 +231,7 @@ TEST_F(stack, off)
 	start(_metadata, self, KTAPE_EV_SYS_ENTER, 0);
 	ASSERT_EQ(0, stacks_of(self->fd, KTAPE_FILTER_OFF, NULL));
 	kt_getppids(CALLS);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	ASSERT_LE(0, kt_walk(&self->events, look, &self->seen));
 	EXPECT_LE(CALLS, self->seen.events);
 	EXPECT_GT(CALLS, self->seen.stacks);
@@ -350,10 +351,10 @@ static void stack_below(struct __test_metadata *_metadata,
 	snprintf(text, sizeof(text), "%u", calls);
 	memset(&self->seen, 0, sizeof(self->seen));
 	self->seen.mask = self->mask;
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_CLEAR));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_CLEAR));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	ASSERT_EQ(0, kt_write_text(KT_TARGET_PARAM "below", text));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	ASSERT_LE(0, kt_walk(&self->events, look, &self->seen));
 	EXPECT_EQ(0, self->seen.wrong);
 	ASSERT_EQ(1, self->seen.stacks);
@@ -366,7 +367,7 @@ TEST_F(stack, longer_than_a_record)
 	unsigned int least, calls;
 
 	ASSERT_LT(0, op);
-	kt_mask_add(self->mask, op);
+	kt_ops_add(self->mask, op);
 	ASSERT_EQ(0, stacks_of(self->fd, KTAPE_FILTER_SET, self->mask));
 	ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_SET, op, 0, 0));
 	stack_below(_metadata, self, 0);
@@ -397,13 +398,13 @@ TEST_F_TIMEOUT(stack, limit_of_stacks, 60)
 	struct kt_take t;
 	time_t before;
 
-	kt_mask_add(self->mask, KTAPE_EV_SYS_ENTER);
+	kt_ops_add(self->mask, KTAPE_EV_SYS_ENTER);
 	ASSERT_EQ(0, stacks_of(self->fd, KTAPE_FILTER_SET, self->mask));
 	ASSERT_EQ(0, kt_filter_set(self->fd, KTAPE_FILTER_RATE, &limit, 1));
 	ASSERT_EQ(0, kt_filter_pid(self->fd, getpid(), 0));
 	ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_SET,
 				    KTAPE_EV_SYS_ENTER, 0, 0));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	before = time(NULL);
 	kt_getppids(CALLS);
 	kt_take(&t, self->fd, NULL, NULL);
@@ -425,9 +426,9 @@ TEST_F_TIMEOUT(stack, lost_events_have_none, 60)
 	struct kt_take t;
 
 	ASSERT_LE(0, fd);
-	kt_mask_add(self->mask, KTAPE_EV_SYS_ENTER);
+	kt_ops_add(self->mask, KTAPE_EV_SYS_ENTER);
 	ASSERT_EQ(0, stacks_of(fd, KTAPE_FILTER_SET, self->mask));
-	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_START));
 	kt_getppids(5000);
 	kt_take(&t, fd, NULL, NULL);
 	EXPECT_EQ(0, t.wrong);

@@ -204,13 +204,13 @@ static int record(int fd, int rounds)
 	l->t.packet = on_packet;
 	/* The pauses last seconds, so that the low half of any clock wraps. */
 	for (int i = 0; i < rounds; i++) {
-		if (kt_command(fd, KTAPE_IOC_START) ||
+		if (kt_control(fd, KTAPE_IOC_START) ||
 		    kt_loads_start(load, cpus, CALLS / ROUNDS, timed))
 			return wrong("start", 0, 0);
 		kt_loads_wait(load, cpus);
 		if (i < rounds - 1)
 			sleep(2);
-		kt_command(fd, KTAPE_IOC_STOP);
+		kt_control(fd, KTAPE_IOC_STOP);
 	}
 	l->t.arg = l;
 	if (kt_follow_all(&l->t, &b, fd) || l->t.error[0]) {

@@ -233,12 +233,12 @@ TEST_F_TIMEOUT(pages, whole_rings, 600)
 	self->fd = create(self->dev);
 	ASSERT_LE(0, self->fd);
 	ASSERT_EQ(0, kt_profile_only(self->fd, KT_OPS(KTAPE_EV_TEXT)));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	for (int cpu = 0; cpu < self->cpus; cpu++) {
 		written[cpu] = write_texts(self->fd, mark, cpu, &st[cpu]);
 		ASSERT_LT(0, written[cpu]);
 	}
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	for (int cpu = 0; cpu < self->cpus; cpu++) {
 		ASSERT_EQ(0, kt_stats(self->fd, cpu, KTAPE_RING_EVENT, &st[cpu]));
 		EXPECT_EQ(0, st[cpu].in_pieces % BLOCK);
@@ -249,7 +249,7 @@ TEST_F_TIMEOUT(pages, whole_rings, 600)
 			 st[cpu].lost[KTAPE_LOST_FULL][KTAPE_CLASS_USER];
 		/* All blocks but the last are full of texts. */
 		EXPECT_LT((RING - 2 * BLOCK) / (KTAPE_MARK_TEXT_MAX + 32), stored);
-		ASSERT_EQ(0, kt_map(self->fd, cpu, KTAPE_RING_EVENT, &m));
+		ASSERT_EQ(0, kt_map_ring(self->fd, cpu, KTAPE_RING_EVENT, &m));
 		ASSERT_EQ(RING, m.e.data_size);
 		for (int again = 0; again < 2; again++) {
 			mapped[cpu] = (struct seen){ .cpu = cpu };
@@ -259,7 +259,7 @@ TEST_F_TIMEOUT(pages, whole_rings, 600)
 			/* The next access brings the pages back. */
 			ASSERT_EQ(0, madvise(m.page, m.size, MADV_DONTNEED));
 		}
-		kt_unmap(&m);
+		kt_unmap_ring(&m);
 		seen[cpu].cpu = cpu;
 	}
 	t.record = see_read;
@@ -297,17 +297,17 @@ TEST_F_TIMEOUT(pages, mapping_outlives_session, 300)
 	self->fd = create(self->dev);
 	ASSERT_LE(0, self->fd);
 	ASSERT_EQ(0, kt_profile_only(self->fd, KT_OPS(KTAPE_EV_TEXT)));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	ASSERT_LT(0, write_texts(self->fd, mark, 0, &st));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
-	ASSERT_EQ(0, kt_map(self->fd, 0, KTAPE_RING_EVENT, &m));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_map_ring(self->fd, 0, KTAPE_RING_EVENT, &m));
 	close(self->fd);
 	self->fd = -1;
 	close(mark);
 	EXPECT_LT(0, kt_walk(&m, see_mapped, &seen));
 	EXPECT_LT(0, seen.nr);
 	EXPECT_EQ(0, seen.wrong);
-	kt_unmap(&m);
+	kt_unmap_ring(&m);
 }
 
 /* ---- the command ---------------------------------------------------------- */

@@ -390,7 +390,7 @@ static int record(FIXTURE_DATA(ftrace) * self)
 	int workers = 0, ret;
 
 	/* Ktape attaches its probes first, so the kernel calls them first. */
-	ret = kt_command(self->fd, KTAPE_IOC_START);
+	ret = kt_control(self->fd, KTAPE_IOC_START);
 	for (size_t i = 0; i < PAIRS && !ret; i++)
 		if (known[i].id >= 0)
 			ret = ktf_enable(pairs[i].event);
@@ -411,19 +411,19 @@ static int record(FIXTURE_DATA(ftrace) * self)
 	while (workers > 0)
 		pthread_join(w[--workers].thread, NULL);
 	on_each_cpu(self->cpus, boundary);
-	ret = ret ?: kt_command(self->fd, KTAPE_IOC_STOP);
+	ret = ret ?: kt_control(self->fd, KTAPE_IOC_STOP);
 	return ret ?: ktf_write("tracing_on", "0");
 }
 
 static long collect(FIXTURE_DATA(ftrace) * self, int cpu)
 {
 	struct kt_map m;
-	long ret = kt_map(self->fd, cpu, KTAPE_RING_EVENT, &m);
+	long ret = kt_map_ring(self->fd, cpu, KTAPE_RING_EVENT, &m);
 
 	if (ret)
 		return ret;
 	ret = kt_walk(&m, take_ours, &self->ours[cpu]);
-	kt_unmap(&m);
+	kt_unmap_ring(&m);
 	return ret < 0 ? ret : ktf_read(cpu, take_theirs, &self->theirs[cpu]);
 }
 

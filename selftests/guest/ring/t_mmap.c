@@ -34,13 +34,13 @@ FIXTURE_SETUP(mapping)
 	self->fd = kt_create(self->main, 0, RING, PAGE);
 	ASSERT_LE(0, self->fd);
 	ASSERT_EQ(0, kt_layout(self->fd, &self->l, self->e, ENTRIES));
-	ASSERT_EQ(0, kt_map(self->fd, 0, KTAPE_RING_EVENT, &self->m));
+	ASSERT_EQ(0, kt_map_ring(self->fd, 0, KTAPE_RING_EVENT, &self->m));
 	ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_SET,
 				    KTAPE_EV_SYS_ENTER, KTAPE_EV_SYS_EXIT, 0));
 	ASSERT_EQ(0, kt_pin(0));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	kt_getppids(1000);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	ASSERT_LT(0, kt_walk(&self->m, NULL, NULL));
 }
 
@@ -236,7 +236,7 @@ TEST_F(mapping, no_indirect_writes)
 		struct kt_map m;
 
 		ptrace(PTRACE_TRACEME, 0, 0, 0);
-		if (kt_map(self->fd, 0, KTAPE_RING_EVENT, &m))
+		if (kt_map_ring(self->fd, 0, KTAPE_RING_EVENT, &m))
 			_exit(1);
 		*(struct ktape_ring_page **)junk = m.page;
 		raise(SIGSTOP);
@@ -381,7 +381,7 @@ static void be_child(struct kt_map *m, long n, int how)
 	if (kt_walk(m, NULL, NULL) != n)
 		_exit(1);
 	if (how % 4 == 0)
-		kt_unmap(m);
+		kt_unmap_ring(m);
 	if (how % 4 == 1)
 		madvise(m->page, m->size, MADV_DONTNEED);
 	if (how % 4 == 2)
@@ -475,7 +475,7 @@ TEST_F(mapping, holds_session_and_module)
 	EXPECT_LT(0, kt_module_users());
 	EXPECT_EQ(-1, syscall(SYS_delete_module, "ktape", O_NONBLOCK));
 	EXPECT_EQ(EAGAIN, errno);
-	kt_unmap(&self->m);
+	kt_unmap_ring(&self->m);
 	EXPECT_EQ(0, kt_module_users());
 }
 

@@ -62,11 +62,11 @@ FIXTURE_SETUP(live)
 	ASSERT_GE(MAX_CPUS, self->cpus);
 	for (int cpu = 0; cpu < self->cpus; cpu++)
 		for (int kind = 0; kind < KTAPE_RINGS_PER_CPU; kind++)
-			ASSERT_EQ(0, kt_map(self->fd, cpu, kind,
-					    &self->m[cpu][kind]));
+			ASSERT_EQ(0, kt_map_ring(self->fd, cpu, kind,
+						 &self->m[cpu][kind]));
 	ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_SET, KTAPE_EV_SYS_ENTER,
 				    KTAPE_EV_SYS_EXIT, KTAPE_EV_SCHED_SWITCH));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	for (long cpu = 0; cpu < self->cpus; cpu++)
 		ASSERT_EQ(0, pthread_create(&self->thread[cpu], NULL, emit,
 					    (void *)cpu));
@@ -87,7 +87,7 @@ static void stop(struct __test_metadata *_metadata, struct _test_data_live *self
 	atomic_store(&ends, true);
 	for (int cpu = 0; cpu < self->cpus; cpu++)
 		pthread_join(self->thread[cpu], NULL);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 }
 
 /* Check that every block and record of every ring is well-formed. */
@@ -146,8 +146,9 @@ TEST_F_TIMEOUT(live, mappings_dropped, 120)
 			touch(m);
 		else
 			(void)*(volatile char *)(m->data + i % 16 * PAGE);
-		kt_unmap(m);
-		ASSERT_EQ(0, kt_map(self->fd, i % self->cpus, KTAPE_RING_EVENT, m));
+		kt_unmap_ring(m);
+		ASSERT_EQ(0, kt_map_ring(self->fd, i % self->cpus,
+					 KTAPE_RING_EVENT, m));
 	}
 	stop(_metadata, self);
 	check(_metadata, self);
@@ -228,8 +229,8 @@ static int map_once(struct _test_data_live *self, int cpu, int kind, int how)
 		return madvise(m->page, m->size, MADV_DONTNEED);
 	if (how == 1)
 		return 0;
-	kt_unmap(m);
-	return kt_map(self->fd, cpu, kind, m);
+	kt_unmap_ring(m);
+	return kt_map_ring(self->fd, cpu, kind, m);
 }
 
 TEST_F_TIMEOUT(live, memory_pressure, 200)
@@ -277,11 +278,11 @@ TEST(memory_comes_back)
 			before = kt_free_kib();
 		fd = kt_create(main, 0, 2 * RING, BLOCK);
 		ASSERT_LE(0, fd);
-		ASSERT_EQ(0, kt_map(fd, 0, KTAPE_RING_EVENT, &m));
+		ASSERT_EQ(0, kt_map_ring(fd, 0, KTAPE_RING_EVENT, &m));
 		touch(&m);
 		if (i % 2)
 			close(fd);
-		kt_unmap(&m);
+		kt_unmap_ring(&m);
 		if (i % 2 == 0)
 			close(fd);
 	}

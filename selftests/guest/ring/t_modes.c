@@ -68,7 +68,7 @@ FIXTURE_SETUP(modes)
 	self->fd = kt_session(variant->mode, RING, BLOCK,
 			      KT_OPS(KTAPE_EV_SYS_ENTER_WIDE, KTAPE_EV_SYS_EXIT));
 	ASSERT_GE(self->fd, 0);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 }
 
 FIXTURE_TEARDOWN(modes)
@@ -121,12 +121,12 @@ TEST_F_TIMEOUT(modes, without_a_consumer, 180)
 
 	ASSERT_EQ(0, kt_loads_start(self->load, self->cpus, self->calls, kt_marked));
 	kt_loads_wait(self->load, self->cpus);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	for (int cpu = 0; cpu < self->cpus; cpu++) {
 		struct found f = {};
 		uint64_t stored;
 
-		ASSERT_EQ(0, kt_map(self->fd, cpu, KTAPE_RING_EVENT, &m));
+		ASSERT_EQ(0, kt_map_ring(self->fd, cpu, KTAPE_RING_EVENT, &m));
 		ASSERT_LT(0, kt_walk(&m, on_mapped, &f));
 		ASSERT_EQ(0, kt_stats(self->fd, cpu, KTAPE_RING_EVENT, &st));
 		/* The thread at START; samples; names. */
@@ -163,7 +163,7 @@ TEST_F_TIMEOUT(modes, without_a_consumer, 180)
 			EXPECT_LE(2 * (self->calls - f.next), kt_lost(&st) + 2);
 			EXPECT_LE(RING - BLOCK, kt_load(&m.page->commit));
 		}
-		kt_unmap(&m);
+		kt_unmap_ring(&m);
 	}
 }
 
@@ -204,7 +204,7 @@ TEST_F_TIMEOUT(modes, reader_is_lapped, 180)
 					    kt_marked));
 		kt_loads_wait(self->load, self->cpus);
 		if (round == 3)
-			ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+			ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 		/* Our own calls go on meanwhile; stop at what is there now. */
 		for (int i = 0; i < 40; i++)
 			ASSERT_LE(0, kt_buf_read(&b, self->fd, 65536));

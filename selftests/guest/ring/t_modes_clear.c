@@ -21,10 +21,10 @@ static size_t closed_blocks(int fd, uint64_t *pos, struct kt_gots *g)
 	struct kt_map m;
 	size_t before = g->nr;
 
-	if (kt_map(fd, 0, KTAPE_RING_EVENT, &m))
+	if (kt_map_ring(fd, 0, KTAPE_RING_EVENT, &m))
 		return -1;
 	kt_take_blocks(&m, pos, false, g);
-	kt_unmap(&m);
+	kt_unmap_ring(&m);
 	return g->nr - before;
 }
 
@@ -51,18 +51,18 @@ TEST(flush_closes_blocks)
 	ASSERT_GE(fd, 0);
 	/* A new kernel worker writes a name, too. */
 	ASSERT_EQ(0, kt_filter_pid(fd, getpid(), 0));
-	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_START));
 	EXPECT_EQ(0, closed_blocks(fd, &pos, &g));
 	reported = samples(fd);
 	EXPECT_LT(0, reported);
 	kt_rename(1);
 	EXPECT_EQ(0, closed_blocks(fd, &pos, &g));
-	EXPECT_EQ(0, kt_command(fd, KTAPE_IOC_FLUSH));
+	EXPECT_EQ(0, kt_control(fd, KTAPE_IOC_FLUSH));
 	EXPECT_EQ(1, closed_blocks(fd, &pos, &g));
 	/* The thread at START, and the rename. */
 	EXPECT_LE(KTAPE_BLOCK_HEADER + 32, g.v[0].len);
 	/* An empty block stays open. A block with a tracer sample is not empty. */
-	EXPECT_EQ(0, kt_command(fd, KTAPE_IOC_FLUSH));
+	EXPECT_EQ(0, kt_control(fd, KTAPE_IOC_FLUSH));
 	reported = samples(fd) - reported;
 	EXPECT_GE(reported, closed_blocks(fd, &pos, &g));
 	/*
@@ -71,7 +71,7 @@ TEST(flush_closes_blocks)
 	 */
 	for (int i = 0; i < 4 && !ret; i++) {
 		kt_rename(1);
-		ret = kt_command(fd, KTAPE_IOC_FLUSH);
+		ret = kt_control(fd, KTAPE_IOC_FLUSH);
 	}
 	EXPECT_EQ(-EAGAIN, ret);
 	closed_blocks(fd, &pos, &g);
@@ -86,7 +86,7 @@ TEST(flush_needs_discard)
 			    KT_OPS(KTAPE_EV_PROCESS_RENAME));
 
 	ASSERT_GE(fd, 0);
-	EXPECT_EQ(-EOPNOTSUPP, kt_command(fd, KTAPE_IOC_FLUSH));
+	EXPECT_EQ(-EOPNOTSUPP, kt_control(fd, KTAPE_IOC_FLUSH));
 	close(fd);
 }
 
@@ -170,7 +170,7 @@ static int begin(FIXTURE_DATA(storm) * self)
 {
 	ssize_t n;
 
-	if (kt_command(self->fd, KTAPE_IOC_START) ||
+	if (kt_control(self->fd, KTAPE_IOC_START) ||
 	    kt_loads_start(self->load, self->cpus, 5, kt_marked))
 		return -1;
 	kt_loads_wait(self->load, self->cpus);
@@ -212,12 +212,12 @@ TEST_F_TIMEOUT(storm, clear_and_flush, 240)
 		ASSERT_LT(0, n);
 		ASSERT_STREQ("", self->l->t.error);
 		if (i % 5 == 0)
-			ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_CLEAR));
+			ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_CLEAR));
 		if (i % 7 == 0 && variant->mode == KTAPE_MODE_DISCARD)
-			kt_command(self->fd, KTAPE_IOC_FLUSH);
+			kt_control(self->fd, KTAPE_IOC_FLUSH);
 	}
 	kt_loads_stop(self->load, self->cpus);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, kt_follow_all(&self->l->t, &self->b, self->fd));
 	EXPECT_STREQ("", self->l->t.error);
 	EXPECT_EQ(0, self->order.back);
@@ -260,7 +260,7 @@ static int all_events(int fd)
 
 	for (int op = 1; op < KTAPE_TIME_EXTEND; op++)
 		if (kts_shapes[op].name)
-			kt_mask_add(p.mask, op);
+			kt_ops_add(p.mask, op);
 	return kt_profile(fd, &p);
 }
 
@@ -295,7 +295,7 @@ TEST_F_TIMEOUT(storm, smallest_rings, 240)
 		ASSERT_STREQ("", self->l->t.error);
 	} while (!loads_are_done(self->load, self->cpus));
 	kt_loads_wait(self->load, self->cpus);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, kt_follow_all(&self->l->t, &self->b, self->fd));
 	EXPECT_STREQ("", self->l->t.error);
 	if (variant->mode == KTAPE_MODE_DISCARD) {
@@ -338,12 +338,12 @@ TEST(truncate_clears)
 	close(fd);
 	for (int i = 100; i < 150; i++)
 		kt_marked(i);
-	ASSERT_EQ(0, kt_command(control, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(control, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, kt_follow_all(&l->t, &b, control));
 	EXPECT_STREQ("", l->t.error);
 	EXPECT_EQ(150, order.next[0]);
 	EXPECT_EQ(50, order.nr);
-	ASSERT_EQ(0, kt_command(control, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(control, KTAPE_IOC_START));
 	kt_buf_free(&b);
 	free(l);
 	close(control);

@@ -69,7 +69,7 @@ static int all_events(int fd)
 	for (int op = 1; op < KTAPE_TIME_EXTEND; op++)
 		if (kts_shapes[op].name && op != KTAPE_EV_SYS_ENTER_WIDE &&
 		    op != KTAPE_EV_SYS_EXIT_WIDE)
-			kt_mask_add(p.mask, op);
+			kt_ops_add(p.mask, op);
 	return kt_profile(fd, &p);
 }
 
@@ -83,7 +83,7 @@ static int blow(FIXTURE_DATA(live) * self)
 	while (emitted(self->fd, self->cpus) - begin < self->enough)
 		usleep(20000);
 	kt_loads_stop(self->load, self->cpus);
-	return kt_command(self->fd, KTAPE_IOC_STOP);
+	return kt_control(self->fd, KTAPE_IOC_STOP);
 }
 
 struct consumer {
@@ -147,7 +147,7 @@ TEST_F_TIMEOUT(live, read_adds_up, 400)
 			      KT_OPS(KTAPE_EV_SCHED_SWITCH));
 	ASSERT_GE(self->fd, 0);
 	ASSERT_EQ(0, all_events(self->fd));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	c.fd = self->fd;
 	c.cpus = self->cpus;
 	ASSERT_EQ(0, pthread_create(&c.thread, NULL, consume, &c));
@@ -197,7 +197,7 @@ static void *map_main(void *arg)
 	int i;
 
 	for (i = 0; i < r->cpus * 2; i++)
-		if (kt_map(r->fd, i / 2, i % 2, &m[i]))
+		if (kt_map_ring(r->fd, i / 2, i % 2, &m[i]))
 			r->error = -1;
 	while (!r->error) {
 		last = __atomic_load_n(&r->stopped, __ATOMIC_ACQUIRE);
@@ -210,7 +210,7 @@ static void *map_main(void *arg)
 		usleep(r->pause_us);
 	}
 	for (i = 0; i < r->cpus * 2; i++)
-		kt_unmap(&m[i]);
+		kt_unmap_ring(&m[i]);
 	return NULL;
 }
 

@@ -125,7 +125,7 @@ FIXTURE_SETUP(same_load)
 {
 	self->fd = kt_open(O_RDWR);
 	if (self->fd < 0) {
-		ASSERT_EQ(0, load(REGION " persist_drop=1"));
+		ASSERT_EQ(0, load_ktape(REGION " persist_drop=1"));
 		self->fd = kt_open(O_RDWR);
 	}
 	ASSERT_LE(0, self->fd);
@@ -189,7 +189,7 @@ TEST_F(same_load, rights)
 	struct ktape_persist_info i = { .size = sizeof(i), .flags = 1 };
 
 	ASSERT_LE(0, fd);
-	EXPECT_EQ(-EPERM, kt_command(fd, KTAPE_IOC_PERSIST_DROP));
+	EXPECT_EQ(-EPERM, kt_control(fd, KTAPE_IOC_PERSIST_DROP));
 	EXPECT_EQ(-EINVAL, kt_ioctl(fd, KTAPE_IOC_PERSIST_READ, &r));
 	EXPECT_EQ(-EINVAL, kt_ioctl(fd, KTAPE_IOC_PERSIST_INFO, &i));
 	EXPECT_EQ(0, info(fd, &i));
@@ -208,7 +208,7 @@ TEST_F(same_load, reading)
 	for (int i = 0; i < 100; i++)
 		ASSERT_EQ(0, ktape_text(mark, "over and over"));
 	close(mark);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	while ((n = read(self->fd, buf, sizeof(buf))) > 0)
 		for (char *p = buf;
 		     (p = memmem(p, buf + n - p, "over and over", 13)); p++)
@@ -216,7 +216,7 @@ TEST_F(same_load, reading)
 	EXPECT_EQ(0, n);
 	/* A name may lie across two reads. */
 	EXPECT_LE(98, found);
-	EXPECT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	EXPECT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 }
 
 FIXTURE(persist)
@@ -227,8 +227,8 @@ FIXTURE(persist)
 FIXTURE_SETUP(persist)
 {
 	/* For same_load. */
-	unload();
-	ASSERT_EQ(0, load(REGION " persist_drop=1"));
+	unload_ktape();
+	ASSERT_EQ(0, load_ktape(REGION " persist_drop=1"));
 	self->fd = kt_open(O_RDWR);
 	ASSERT_LE(0, self->fd);
 }
@@ -237,7 +237,7 @@ FIXTURE_TEARDOWN(persist)
 {
 	if (self->fd >= 0)
 		close(self->fd);
-	EXPECT_EQ(0, unload());
+	EXPECT_EQ(0, unload_ktape());
 }
 
 TEST_F_TIMEOUT(persist, one_at_a_time, 300)
@@ -246,15 +246,15 @@ TEST_F_TIMEOUT(persist, one_at_a_time, 300)
 
 	EXPECT_EQ(-EBUSY, kt_create(self->fd, KTAPE_MODE_PERSISTENT, 0, 0));
 	close(self->fd);
-	ASSERT_EQ(0, unload());
-	ASSERT_EQ(0, load(REGION " persist_drop=1 mode=overwrite"));
+	ASSERT_EQ(0, unload_ktape());
+	ASSERT_EQ(0, load_ktape(REGION " persist_drop=1 mode=overwrite"));
 	self->fd = kt_open(O_RDWR);
 	ASSERT_LE(0, self->fd);
 	for (int i = 0; i < 3; i++) {
 		own = kt_create(self->fd, KTAPE_MODE_PERSISTENT, 16 * PAGE, PAGE);
 		ASSERT_LE(0, own);
 		EXPECT_EQ(-EBUSY, kt_create(self->fd, KTAPE_MODE_PERSISTENT, 0, 0));
-		EXPECT_EQ(0, kt_command(own, KTAPE_IOC_START));
+		EXPECT_EQ(0, kt_control(own, KTAPE_IOC_START));
 		close(own);
 	}
 	EXPECT_EQ(-ENOSPC, kt_create(self->fd, KTAPE_MODE_PERSISTENT, 64 * M, 0));
@@ -270,11 +270,11 @@ TEST_F_TIMEOUT(persist, after_unload, 300)
 	struct ktape_features f;
 
 	EXPECT_EQ(-ENODATA, read_old(self->fd, 0, page, PAGE));
-	EXPECT_EQ(-ENODATA, kt_command(self->fd, KTAPE_IOC_PERSIST_DROP));
+	EXPECT_EQ(-ENODATA, kt_control(self->fd, KTAPE_IOC_PERSIST_DROP));
 	ASSERT_EQ(0, kt_features(self->fd, &f));
 	close(self->fd);
-	ASSERT_EQ(0, unload());
-	ASSERT_EQ(0, load(REGION));
+	ASSERT_EQ(0, unload_ktape());
+	ASSERT_EQ(0, load_ktape(REGION));
 	EXPECT_TRUE(reported("an earlier trace"));
 	self->fd = kt_open(O_RDWR);
 	ASSERT_LE(0, self->fd);
@@ -299,7 +299,7 @@ TEST_F_TIMEOUT(persist, after_unload, 300)
 	EXPECT_TRUE(prints("ktape recover -q -o after", "stopped"));
 	EXPECT_TRUE(prints("ktape dump after", "sched_switch"));
 
-	EXPECT_EQ(0, kt_command(self->fd, KTAPE_IOC_PERSIST_DROP));
+	EXPECT_EQ(0, kt_control(self->fd, KTAPE_IOC_PERSIST_DROP));
 	EXPECT_EQ(-ENODATA, read_old(self->fd, 0, page, PAGE));
 	EXPECT_EQ(1, run("ktape recover -q -o again"));
 }
@@ -312,8 +312,8 @@ static void load_again(struct __test_metadata *_metadata,
 
 	if (self->fd >= 0)
 		close(self->fd);
-	EXPECT_EQ(0, unload());
-	EXPECT_EQ(0, load(REGION));
+	EXPECT_EQ(0, unload_ktape());
+	EXPECT_EQ(0, load_ktape(REGION));
 	self->fd = kt_open(O_RDWR);
 	EXPECT_LE(0, self->fd);
 	EXPECT_EQ(0, kt_features(self->fd, &f));
@@ -380,7 +380,7 @@ TEST_F_TIMEOUT(persist, dropped, 300)
 	ASSERT_EQ(0, kt_features(self->fd, &f));
 	memcpy(uuid[0], f.uuid, sizeof(f.uuid));
 	load_again(_metadata, self, uuid[1]);
-	EXPECT_EQ(0, kt_command(self->fd, KTAPE_IOC_PERSIST_DROP));
+	EXPECT_EQ(0, kt_control(self->fd, KTAPE_IOC_PERSIST_DROP));
 	ASSERT_EQ(0, info(self->fd, &i));
 	EXPECT_EQ(0, i.old_size);
 	load_again(_metadata, self, uuid[2]);
@@ -389,14 +389,14 @@ TEST_F_TIMEOUT(persist, dropped, 300)
 	EXPECT_FALSE(takes("--at 0x200000", uuid[0]));
 	/* Also for a load in which nothing was recorded. */
 	close(self->fd);
-	ASSERT_EQ(0, unload());
-	ASSERT_EQ(0, load(REGION " mode=overwrite"));
+	ASSERT_EQ(0, unload_ktape());
+	ASSERT_EQ(0, load_ktape(REGION " mode=overwrite"));
 	self->fd = kt_open(O_RDWR);
 	EXPECT_TRUE(takes("", uuid[2]));
-	EXPECT_EQ(0, kt_command(self->fd, KTAPE_IOC_PERSIST_DROP));
+	EXPECT_EQ(0, kt_control(self->fd, KTAPE_IOC_PERSIST_DROP));
 	close(self->fd);
-	ASSERT_EQ(0, unload());
-	ASSERT_EQ(0, load(REGION));
+	ASSERT_EQ(0, unload_ktape());
+	ASSERT_EQ(0, load_ktape(REGION));
 	self->fd = kt_open(O_RDWR);
 	ASSERT_EQ(0, info(self->fd, &i));
 	EXPECT_EQ(0, i.old_size);
@@ -418,8 +418,8 @@ TEST_F_TIMEOUT(persist, dropped_without_number, 300)
 	 */
 	load_again(_metadata, self, uuid);
 	close(self->fd);
-	ASSERT_EQ(0, unload());
-	ASSERT_EQ(0, load(REGION " mode=overwrite"));
+	ASSERT_EQ(0, unload_ktape());
+	ASSERT_EQ(0, load_ktape(REGION " mode=overwrite"));
 	self->fd = kt_open(O_RDWR);
 	ASSERT_LE(0, self->fd);
 	while (n < 64 && (fd[n] = kt_create(self->fd, KTAPE_MODE_OVERWRITE,
@@ -430,10 +430,10 @@ TEST_F_TIMEOUT(persist, dropped_without_number, 300)
 	EXPECT_EQ(-EMFILE, kt_create(self->fd, KTAPE_MODE_PERSISTENT, 0, 0));
 	while (n--)
 		close(fd[n]);
-	EXPECT_EQ(0, kt_command(self->fd, KTAPE_IOC_PERSIST_DROP));
+	EXPECT_EQ(0, kt_control(self->fd, KTAPE_IOC_PERSIST_DROP));
 	close(self->fd);
-	ASSERT_EQ(0, unload());
-	ASSERT_EQ(0, load(REGION " mode=overwrite"));
+	ASSERT_EQ(0, unload_ktape());
+	ASSERT_EQ(0, load_ktape(REGION " mode=overwrite"));
 	self->fd = kt_open(O_RDWR);
 	ASSERT_LE(0, self->fd);
 	ASSERT_EQ(0, info(self->fd, &i));
@@ -452,8 +452,8 @@ TEST_F_TIMEOUT(persist, hibernation, 300)
 	EXPECT_EQ(-EBUSY, kt_write_text("/sys/power/state", "disk"));
 	EXPECT_TRUE(reported("a persistent session exists"));
 	close(self->fd);
-	ASSERT_EQ(0, unload());
-	ASSERT_EQ(0, load(REGION " persist_drop=1 mode=overwrite"));
+	ASSERT_EQ(0, unload_ktape());
+	ASSERT_EQ(0, load_ktape(REGION " persist_drop=1 mode=overwrite"));
 	self->fd = kt_open(O_RDWR);
 	ASSERT_LE(0, self->fd);
 	EXPECT_EQ(0, kt_write_text("/sys/power/state", "disk"));
@@ -495,7 +495,7 @@ TEST_F_TIMEOUT(persist, passed_on_descriptor, 300)
 	if (!pid) {
 		bool right = !drop_rights() && !info(self->fd, &i) &&
 			     read_old(self->fd, 0, page, PAGE) == -EPERM &&
-			     kt_command(self->fd, KTAPE_IOC_PERSIST_DROP) == -EPERM;
+			     kt_control(self->fd, KTAPE_IOC_PERSIST_DROP) == -EPERM;
 
 		_exit(!right);
 	}
@@ -541,7 +541,7 @@ TEST_F_TIMEOUT(refused, all, 300)
 	int fd;
 
 	for (size_t i = 0; i < ARRAY_SIZE(v); i++) {
-		EXPECT_NE(0, load(v[i].parameters));
+		EXPECT_NE(0, load_ktape(v[i].parameters));
 		EXPECT_TRUE(reported(v[i].why))
 		{
 			TH_LOG("%s: no \"%s\" in the log", v[i].parameters,
@@ -549,14 +549,14 @@ TEST_F_TIMEOUT(refused, all, 300)
 		}
 	}
 	/* The refused attempts leave nothing behind. */
-	ASSERT_EQ(0, load(REGION));
-	ASSERT_EQ(0, unload());
-	ASSERT_EQ(0, load(""));
+	ASSERT_EQ(0, load_ktape(REGION));
+	ASSERT_EQ(0, unload_ktape());
+	ASSERT_EQ(0, load_ktape(""));
 	fd = kt_open(O_RDWR);
 	ASSERT_LE(0, fd);
 	EXPECT_EQ(-ENODEV, kt_create(fd, KTAPE_MODE_PERSISTENT, 0, 0));
 	close(fd);
-	ASSERT_EQ(0, unload());
+	ASSERT_EQ(0, unload_ktape());
 }
 
 TEST_HARNESS_MAIN

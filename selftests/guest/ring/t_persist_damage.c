@@ -15,7 +15,7 @@ FIXTURE(damage)
 
 FIXTURE_SETUP(damage)
 {
-	ASSERT_EQ(0, load(REGION " persist_drop=1"));
+	ASSERT_EQ(0, load_ktape(REGION " persist_drop=1"));
 	self->fd = kt_open(O_RDWR);
 	ASSERT_LE(0, self->fd);
 }
@@ -24,7 +24,7 @@ FIXTURE_TEARDOWN(damage)
 {
 	if (self->fd >= 0)
 		close(self->fd);
-	EXPECT_EQ(0, unload());
+	EXPECT_EQ(0, unload_ktape());
 }
 
 /* Load again. */
@@ -32,8 +32,8 @@ static void load_again(struct __test_metadata *_metadata, FIXTURE_DATA(damage) *
 {
 	if (self->fd >= 0)
 		close(self->fd);
-	EXPECT_EQ(0, unload());
-	EXPECT_EQ(0, load(REGION));
+	EXPECT_EQ(0, unload_ktape());
+	EXPECT_EQ(0, load_ktape(REGION));
 	self->fd = kt_open(O_RDWR);
 	EXPECT_LE(0, self->fd);
 }
@@ -151,8 +151,8 @@ TEST_F_TIMEOUT(damage, all_rings, 300)
 		if (self->fd >= 0)
 			close(self->fd);
 		self->fd = -1;
-		ASSERT_EQ(0, unload());
-		ASSERT_EQ(0, load(REGION " persist_drop=1"));
+		ASSERT_EQ(0, unload_ktape());
+		ASSERT_EQ(0, load_ktape(REGION " persist_drop=1"));
 		load_again(_metadata, self);
 		ASSERT_EQ(0, find_slot(self->fd, 0, KTAPE_RING_EVENT, &ring));
 		ASSERT_EQ(0, kt_pin(0));
@@ -161,7 +161,7 @@ TEST_F_TIMEOUT(damage, all_rings, 300)
 					    KTAPE_EV_SYS_EXIT, 0));
 		/* Wait until each block has been used. */
 		kt_getppids((uint64_t)ring.nr_blocks * ring.block_size / 16);
-		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+		ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 		ASSERT_EQ(0, kt_stats(self->fd, 0, KTAPE_RING_EVENT, &st));
 		whole = read_on(self->fd, &errors);
 		EXPECT_EQ(0, errors);
@@ -190,10 +190,10 @@ static void load_quiet(struct __test_metadata *_metadata,
 	if (self->fd >= 0)
 		close(self->fd);
 	self->fd = -1;
-	ASSERT_EQ(0, unload());
-	ASSERT_EQ(0, load(REGION " persist_drop=1"));
-	ASSERT_EQ(0, unload());
-	ASSERT_EQ(0, load(REGION " profile=none"));
+	ASSERT_EQ(0, unload_ktape());
+	ASSERT_EQ(0, load_ktape(REGION " persist_drop=1"));
+	ASSERT_EQ(0, unload_ktape());
+	ASSERT_EQ(0, load_ktape(REGION " profile=none"));
 	self->fd = kt_open(O_RDWR);
 	ASSERT_LE(0, self->fd);
 	ASSERT_EQ(0, find_slot(self->fd, 0, KTAPE_RING_EVENT, ring));
@@ -261,7 +261,7 @@ TEST_F_TIMEOUT(damage, before_a_part, 300)
 	EXPECT_EQ(0, read_there(self->fd, &bytes));
 	EXPECT_LT(0, bytes);
 	kt_getppids(20);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, kt_stats(self->fd, 0, KTAPE_RING_EVENT, &st));
 	ASSERT_GT(ring.block_size, st.commit);
 	/*

@@ -82,7 +82,7 @@ FIXTURE_SETUP(poll)
 	self->fd = kt_session(KTAPE_MODE_OVERWRITE, RING, BLOCK,
 			      KT_OPS(KTAPE_EV_PROCESS_RENAME));
 	ASSERT_GE(self->fd, 0);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 }
 
 FIXTURE_TEARDOWN(poll)
@@ -197,7 +197,7 @@ static void *emit_later(void *arg)
 static void *stop_later(void *arg)
 {
 	usleep(300000);
-	kt_command(*(int *)arg, KTAPE_IOC_STOP);
+	kt_control(*(int *)arg, KTAPE_IOC_STOP);
 	return NULL;
 }
 
@@ -258,7 +258,7 @@ TEST_F_TIMEOUT(poll, stop_hangs_up, 300)
 	/* Also after everything was read: then read() returns 0 at once. */
 	drain(self->fd);
 	EXPECT_EQ(IN | POLLHUP, look(self->fd));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	EXPECT_EQ(0, look(self->fd));
 }
 
@@ -272,9 +272,9 @@ TEST_F(poll, readers_do_not_disturb_each_other)
 	ASSERT_GE(a, 0);
 	ASSERT_GE(b, 0);
 	ASSERT_GE(session0, 0);
-	ASSERT_EQ(0, kt_command(session0, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(session0, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, kt_profile_only(session0, KT_OPS(KTAPE_EV_PROCESS_RENAME)));
-	ASSERT_EQ(0, kt_command(session0, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(session0, KTAPE_IOC_START));
 	drain(a);
 	drain(b);
 	EXPECT_EQ(0, look(a));
@@ -346,7 +346,7 @@ TEST_F_TIMEOUT(poll, nothing_while_a_read_waits, 300)
 		revents = look(self->fd);
 	} while (written(self->fd) != before);
 	EXPECT_EQ(0, revents);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	pthread_join(thread, NULL);
 }
 

@@ -154,24 +154,24 @@ TEST_F_TIMEOUT(quiet, pause_is_right, 300)
 		q[cpu].cpu = cpu;
 		ASSERT_EQ(0, pthread_create(&q[cpu].thread, NULL, stay, &q[cpu]));
 	}
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	__atomic_store_n(&go, true, __ATOMIC_RELEASE);
 	sleep(PAUSE_S);
 	__atomic_store_n(&over, 1, __ATOMIC_RELEASE);
 	syscall(SYS_futex, &over, FUTEX_WAKE, INT_MAX);
 	for (int cpu = 0; cpu < CPUS; cpu++)
 		pthread_join(q[cpu].thread, NULL);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, kt_follow_all(&self->l->t, &self->b, self->fd));
 	ASSERT_STREQ("", self->l->t.error);
 	for (int cpu = 0; cpu < CPUS; cpu++) {
-		ASSERT_EQ(0, kt_map(self->fd, cpu, KTAPE_RING_EVENT, &m));
+		ASSERT_EQ(0, kt_map_ring(self->fd, cpu, KTAPE_RING_EVENT, &m));
 		ASSERT_LT(0, kt_walk(&m, on_mapped, &q[cpu]));
 		EXPECT_EQ(q[cpu].calls, q[cpu].nr_mapped);
 		EXPECT_EQ(q[cpu].calls, q[cpu].nr_read);
 		TH_LOG("cpu %d: %d time extensions", cpu, q[cpu].extends / 2);
 		check(_metadata, &q[cpu], &self->f);
-		kt_unmap(&m);
+		kt_unmap_ring(&m);
 	}
 	/* Inside a block only a time extension can express the pause. */
 	EXPECT_LT(0, q[1].extends);

@@ -41,7 +41,7 @@ TEST(full_ring_wakes_poll)
 		ASSERT_GE(p.fd, 0);
 		w.bytes = marks[i];
 		ASSERT_EQ(0, kt_ioctl(p.fd, KTAPE_IOC_WATERMARK, &w));
-		ASSERT_EQ(0, kt_command(p.fd, KTAPE_IOC_START));
+		ASSERT_EQ(0, kt_control(p.fd, KTAPE_IOC_START));
 		while (!lost(p.fd, KTAPE_RING_EVENT))
 			kt_rename(n++);
 		EXPECT_EQ(1, poll(&p, 1, 10000))
@@ -79,7 +79,7 @@ TEST(register_reports_a_gap)
 	fd = kt_session(KTAPE_MODE_OVERWRITE, SMALL, BLOCK,
 			KT_OPS(KTAPE_EV_PROCESS_RENAME));
 	ASSERT_GE(fd, 0);
-	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_START));
 	kt_nonblock(fd, true);
 	for (unsigned int n = 0; n < 100; n++)
 		kt_rename(n);
@@ -87,7 +87,7 @@ TEST(register_reports_a_gap)
 	for (unsigned int n = 0; n < 5000; n++)
 		kt_rename(n);
 	ASSERT_EQ(0, kt_ioctl(fd, KTAPE_IOC_CONSUMER, &c));
-	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, drain(t, fd));
 	EXPECT_STREQ("", t->error);
 	EXPECT_LE(1, s->gaps);
@@ -145,10 +145,10 @@ TEST(names_leave_room_for_the_end)
 	fd = kt_session(KTAPE_MODE_DISCARD, SMALL, BLOCK,
 			KT_OPS(KTAPE_EV_PROCESS_FORK));
 	ASSERT_GE(fd, 0);
-	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_START));
 	for (unsigned int n = 0; !lost(fd, KTAPE_RING_CONTROL); n++)
 		kt_rename(n);
-	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_STOP));
 	drain_end(_metadata, fd, &e);
 	EXPECT_LT(10, e.names);
 	EXPECT_EQ(1, e.offs);
@@ -167,11 +167,11 @@ TEST(name_is_recorded_once)
 	fd = kt_session(KTAPE_MODE_DISCARD, 16 * BLOCK, BLOCK, KT_OPS(0));
 	ASSERT_GE(fd, 0);
 	kt_rename(1);
-	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_START));
 	for (unsigned int n = 0; n < 100; n++)
 		kt_rename(1);
 	kt_rename(2);
-	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_STOP));
 	drain_end(_metadata, fd, &e);
 	EXPECT_LE(1, e.names);
 	/* A few records may be of other threads. */
@@ -191,12 +191,12 @@ TEST(names_displace_no_markers)
 	fd = kt_session(KTAPE_MODE_OVERWRITE, SMALL, BLOCK,
 			KT_OPS(KTAPE_EV_EXCEPTION));
 	ASSERT_GE(fd, 0);
-	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_START));
 	ASSERT_EQ(0, Trace1(mark, KTAPE_SW_SEVERITY2, 0x77, 1));
 	/* Ten times as many as fit in the control ring. */
 	for (unsigned int n = 0; n < 10000; n++)
 		kt_rename(n);
-	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, kt_stats(fd, 0, KTAPE_RING_CONTROL, &st));
 	EXPECT_EQ(0, st.tail);
 	drain_end(_metadata, fd, &e);

@@ -66,7 +66,7 @@ FIXTURE_SETUP(parts)
 	self->fd = kt_session(KTAPE_MODE_DISCARD, 4 << 20, 16384,
 			      KT_OPS(KTAPE_EV_SYS_ENTER_WIDE));
 	ASSERT_GE(self->fd, 0);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 }
 
 FIXTURE_TEARDOWN(parts)
@@ -102,7 +102,7 @@ TEST_F_TIMEOUT(parts, each_record_once, 180)
 			ASSERT_LT(0, n);
 	}
 	kt_loads_wait(self->load, self->cpus);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, kt_slurp(&self->b, self->fd, 65536));
 	fed = kts_feed(self->t, self->b.p, self->b.len);
 	EXPECT_EQ(self->b.len, fed);
@@ -197,7 +197,7 @@ TEST_F_TIMEOUT(parts, two_threads_on_a_descriptor, 180)
 	kt_loads_wait(self->load, self->cpus);
 	/* The readers' own calls are events too, so both wait for parts by now. */
 	usleep(600000);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	for (int i = 0; i < 2; i++) {
 		pthread_join(r[i].thread, NULL);
 		EXPECT_EQ(0, r[i].last);
@@ -304,7 +304,7 @@ TEST_F_TIMEOUT(ends, full_to_the_byte, 180)
 	ASSERT_GE(fd, 0);
 	ASSERT_EQ(0, pthread_create(&thread, NULL, fill_block, NULL));
 	wait_state(1);
-	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_START));
 	kt_nonblock(fd, true);
 	/* Our own reads are events, so read only what comes by itself. */
 	for (int i = 0; i < 10; i++)
@@ -378,7 +378,7 @@ TEST_F_TIMEOUT(ends, quiet_beside_busy, 240)
 	fd = kt_session(KTAPE_MODE_DISCARD, 1 << 20, 4096,
 			KT_OPS(KTAPE_EV_SYS_ENTER, KTAPE_EV_PROCESS_RENAME));
 	ASSERT_GE(fd, 0);
-	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_START));
 	ASSERT_EQ(0, pthread_create(&busy.thread, NULL, kt_load_main, &busy));
 	/* From now on every look finds a full block. */
 	for (int i = 0; i < 20; i++)
@@ -420,7 +420,7 @@ TEST_F(ends, position_moves_on)
 	ASSERT_GE(fd, 0);
 	/* A new kernel worker writes a name, too. */
 	ASSERT_EQ(0, kt_filter_pid(fd, getpid(), 0));
-	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_START));
 	kt_nonblock(fd, true);
 	for (int round = 0; round < 3; round++) {
 		for (int i = 0; i < 5 + 200 * round; i++)

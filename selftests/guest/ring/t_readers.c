@@ -75,7 +75,7 @@ static void *map_main(void *arg)
 	int i;
 
 	for (i = 0; i < r->cpus * 2; i++)
-		if (kt_map(r->fd, i / 2, i % 2, &m[i])) {
+		if (kt_map_ring(r->fd, i / 2, i % 2, &m[i])) {
 			snprintf(r->error, sizeof(r->error), "map %d", i);
 			return NULL;
 		}
@@ -86,7 +86,7 @@ static void *map_main(void *arg)
 		usleep(r->pause_us);
 	} while (!last);
 	for (i = 0; i < r->cpus * 2; i++)
-		kt_unmap(&m[i]);
+		kt_unmap_ring(&m[i]);
 	return NULL;
 }
 
@@ -139,7 +139,7 @@ static int record(FIXTURE_DATA(readers) * self, uint64_t calls)
 	if (kt_loads_start(self->load, self->cpus, calls, mixed))
 		return -1;
 	kt_loads_wait(self->load, self->cpus);
-	if (kt_command(self->control, KTAPE_IOC_STOP))
+	if (kt_control(self->control, KTAPE_IOC_STOP))
 		return -1;
 	for (int i = 0; i < READERS; i++) {
 		__atomic_store_n(&self->r[i].stopped, true, __ATOMIC_RELEASE);

@@ -104,14 +104,14 @@ static void *map_main(void *arg)
 	uint64_t pos = 0;
 	struct kt_map m;
 
-	if (kt_map(r->fd, 0, KTAPE_RING_EVENT, &m)) {
+	if (kt_map_ring(r->fd, 0, KTAPE_RING_EVENT, &m)) {
 		snprintf(r->error, sizeof(r->error), "no mapping");
 		return NULL;
 	}
 	while (r->records < r->enough)
 		if (!take_block(r, &m, &pos, copy))
 			usleep(2000);
-	kt_unmap(&m);
+	kt_unmap_ring(&m);
 	free(copy);
 	return NULL;
 }
@@ -142,7 +142,7 @@ TEST_F_TIMEOUT(many, readers, 280)
 	ASSERT_LE(0, self->fd);
 	ASSERT_EQ(0, kt_profile_only(self->fd, KT_OPS(KTAPE_EV_SYS_ENTER_WIDE,
 						      KTAPE_EV_SYS_EXIT)));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	ASSERT_EQ(0, kt_loads_start(self->load, 2, 0, kt_marked));
 	for (int i = 0; i < READERS; i++) {
 		struct reader *r = &self->r[i];
@@ -203,7 +203,7 @@ TEST_F_TIMEOUT(many, own_loss, 60)
 	ASSERT_EQ(0, kt_profile_only(self->fd, KT_OPS(KTAPE_EV_SYS_ENTER)));
 	ASSERT_EQ(0, kt_pin(0));
 	slow = kt_attach(self->main, "loss", KTAPE_OPEN_READONLY);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	kt_nonblock(slow, true);
 	for (int i = 0; i < 3; i++) {
 		/* Our own calls go on meanwhile, so there is no natural end. */
@@ -211,7 +211,7 @@ TEST_F_TIMEOUT(many, own_loss, 60)
 			kt_buf_read(&b, slow, 65536);
 		kt_getppids(10000);
 	}
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, kt_slurp(&b, slow, 65536));
 	ASSERT_EQ(0, kt_stats(slow, 0, KTAPE_RING_EVENT, &st));
 	ASSERT_EQ(0, kt_reader_info(slow, 0, KTAPE_RING_EVENT, &info));
@@ -273,14 +273,14 @@ TEST_F(many, seek)
 	ASSERT_LE(0, self->fd);
 	ASSERT_EQ(0, kt_profile_only(self->fd, KT_OPS(KTAPE_EV_SYS_ENTER_WIDE)));
 	ASSERT_EQ(0, kt_pin(0));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	for (int n = 1; n <= 500; n++)
 		kt_marked(n);
 	/* Seek to the newest data: earlier data are not delivered. */
 	EXPECT_EQ(0, lseek(self->fd, 0, SEEK_END));
 	for (int n = 501; n <= 1000; n++)
 		kt_marked(n);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	s = rest(self->fd);
 	EXPECT_EQ(501, s.first);
 	EXPECT_EQ(1000, s.last);
@@ -364,12 +364,12 @@ TEST_F_TIMEOUT(many, three_sessions, 120)
 				 4096, 0);
 		ASSERT_LE(0, fd[i]);
 		ASSERT_EQ(0, kt_profile_only(fd[i], plan[i].ops));
-		ASSERT_EQ(0, kt_command(fd[i], KTAPE_IOC_START));
+		ASSERT_EQ(0, kt_control(fd[i], KTAPE_IOC_START));
 	}
 	ASSERT_EQ(0, kt_loads_start(self->load, cpus, calls, everything));
 	kt_loads_wait(self->load, cpus);
 	for (int i = 0; i < 3; i++)
-		ASSERT_EQ(0, kt_command(fd[i], KTAPE_IOC_STOP));
+		ASSERT_EQ(0, kt_control(fd[i], KTAPE_IOC_STOP));
 	for (int cpu = 0; cpu < cpus; cpu++) {
 		for (int i = 0; i < 3; i++)
 			ASSERT_EQ(0, kt_stats(fd[i], cpu, 0, &st[i]));

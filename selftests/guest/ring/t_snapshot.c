@@ -118,7 +118,7 @@ TEST_F_TIMEOUT(snapshot, full_once, 120)
 	struct kt_map m;
 	char some[4096];
 
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	kt_nonblock(self->fd, true);
 	/* Nothing can be read before the snapshot is over. */
 	EXPECT_EQ(0, frozen(self->main));
@@ -139,7 +139,7 @@ TEST_F_TIMEOUT(snapshot, full_once, 120)
 		EXPECT_EQ(0, kt_lost(&st));
 		EXPECT_EQ(seen.events[cpu], kt_sum(st.emitted));
 		EXPECT_EQ(0, st.tail);
-		ASSERT_EQ(0, kt_map(self->fd, cpu, KTAPE_RING_EVENT, &m));
+		ASSERT_EQ(0, kt_map_ring(self->fd, cpu, KTAPE_RING_EVENT, &m));
 		EXPECT_EQ(seen.time, kt_load(&m.page->frozen));
 		EXPECT_EQ(KTAPE_RING_FLAG_STOPPED | KTAPE_RING_FLAG_FROZEN,
 			  kt_load(&m.page->flags));
@@ -148,7 +148,7 @@ TEST_F_TIMEOUT(snapshot, full_once, 120)
 			EXPECT_LT(10, seen.events[cpu]);
 			EXPECT_LE(RING - BLOCK, st.commit);
 		}
-		kt_unmap(&m);
+		kt_unmap_ring(&m);
 	}
 	/* No more events are recorded. */
 	ASSERT_EQ(0, kt_stats(self->fd, 0, KTAPE_RING_EVENT, &st));
@@ -166,7 +166,7 @@ TEST_F_TIMEOUT(snapshot, again, 240)
 	kt_expedite(true);
 	for (int round = 0; round < 6; round++) {
 		ASSERT_EQ(0, kt_stats(self->fd, 0, KTAPE_RING_EVENT, &before));
-		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+		ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 		EXPECT_EQ(0, frozen(self->main));
 		ASSERT_EQ(0, kt_loads_start(self->load, self->cpus, 0, call));
 		ASSERT_EQ(POLLIN | POLLPRI | POLLHUP, wait_full(self->fd));
@@ -195,10 +195,10 @@ TEST_F(snapshot, stopped_by_hand)
 	ASSERT_EQ(0, kt_pin(0));
 	for (int round = 0; round < 3; round++) {
 		ASSERT_EQ(0, kt_stats(self->fd, 0, KTAPE_RING_EVENT, &before));
-		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+		ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 		for (int n = 0; n < 20; n++)
 			kt_marked(n);
-		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+		ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 		ASSERT_EQ(0, kt_stats(self->fd, 0, KTAPE_RING_EVENT, &after));
 		EXPECT_LT(before.commit, after.commit);
 		EXPECT_EQ(0, after.floor);
@@ -221,12 +221,12 @@ TEST_F(snapshot, nothing_readable_before_the_end)
 				    .positions = (uintptr_t)&pos };
 	struct pollfd p = { .fd = self->fd, .events = POLLIN };
 
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	kt_getppids(50);
 	EXPECT_EQ(-EINVAL, kt_ioctl(self->fd, KTAPE_IOC_CONSUMER, &c));
 	EXPECT_EQ(0, poll(&p, 1, 0));
-	EXPECT_EQ(-EOPNOTSUPP, kt_command(self->fd, KTAPE_IOC_FLUSH));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	EXPECT_EQ(-EOPNOTSUPP, kt_control(self->fd, KTAPE_IOC_FLUSH));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	EXPECT_EQ(0, kt_ioctl(self->fd, KTAPE_IOC_CONSUMER, &c));
 }
 
@@ -264,12 +264,12 @@ TEST_F_TIMEOUT(snapshot, races, 240)
 							KTAPE_EV_SYS_EXIT,
 							KTAPE_EV_IRQ_HANDLER_ENTRY,
 							KTAPE_EV_SCHED_SWITCH)));
-		ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_START));
+		ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_START));
 		usleep(round % 8 * 300);
 		if (round % 3 == 0)
-			kt_command(fd, KTAPE_IOC_CLEAR);
+			kt_control(fd, KTAPE_IOC_CLEAR);
 		if (round % 2) {
-			ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_STOP));
+			ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_STOP));
 		} else {
 			ASSERT_LT(0, wait_full(fd));
 		}
@@ -293,10 +293,10 @@ TEST_F_TIMEOUT(snapshot, started_again, 120)
 
 	ASSERT_EQ(0, kt_pin(0));
 	for (int round = 0; round < 40; round++) {
-		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+		ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 		kt_getppids(RING / 64 + round % 8 * 16);
-		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
-		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+		ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
+		ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 		usleep(5000 * kt_scale());
 		ASSERT_EQ(0, kt_stats(self->fd, 0, KTAPE_RING_EVENT, &st));
 		ASSERT_EQ(0, kt_session_info(self->main, "snap", &info));
@@ -308,7 +308,7 @@ TEST_F_TIMEOUT(snapshot, started_again, 120)
 			EXPECT_NE(0, info.flags & KTAPE_SESSION_RUNNING);
 			EXPECT_EQ(0, info.frozen);
 		}
-		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+		ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	}
 }
 
@@ -324,7 +324,7 @@ TEST_F_TIMEOUT(snapshot, hotplug, 120)
 		SKIP(return, "needs two CPUs");
 	kt_expedite(true);
 	for (int round = 0; round < 4; round++) {
-		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+		ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 		ASSERT_EQ(0, kt_pin(self->cpus - 1));
 		kt_getppids(20);
 		ASSERT_EQ(0, kt_pin(0));

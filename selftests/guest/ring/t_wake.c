@@ -27,7 +27,7 @@ FIXTURE_SETUP(wake)
 	self->fd = kt_session(KTAPE_MODE_OVERWRITE, 16 * BLOCK, BLOCK,
 			      KT_OPS(KTAPE_EV_PROCESS_RENAME));
 	ASSERT_GE(self->fd, 0);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 }
 
 FIXTURE_TEARDOWN(wake)

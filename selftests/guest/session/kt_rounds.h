@@ -135,7 +135,7 @@ static void start_target(struct round *r, struct target *t)
 	if (which_of(r, t) == COUNTED)
 		must(r, "start", ktc_start(&r->counter, t->fd));
 	else
-		must(r, "start", kt_command(t->fd, KTAPE_IOC_START));
+		must(r, "start", kt_control(t->fd, KTAPE_IOC_START));
 	t->runs = true;
 	kta_close_gap(&t->gaps, STOPPED);
 }
@@ -146,7 +146,7 @@ static void stop_target(struct round *r, struct target *t)
 	if (which_of(r, t) == COUNTED)
 		must(r, "stop", ktc_stop(&r->counter, t->fd));
 	else
-		must(r, "stop", kt_command(t->fd, KTAPE_IOC_STOP));
+		must(r, "stop", kt_control(t->fd, KTAPE_IOC_STOP));
 	t->runs = false;
 }
 
@@ -162,7 +162,7 @@ static void clear(struct round *r, struct target *t)
 {
 	struct kta_gap *g = kta_open_gap(&r->ref, &t->gaps, 0, CLEARED);
 
-	must(r, "clear", kt_command(t->fd, KTAPE_IOC_CLEAR));
+	must(r, "clear", kt_control(t->fd, KTAPE_IOC_CLEAR));
 	if (g)
 		*g = (struct kta_gap){ 0, kt_now(), 0, CLEARED };
 }
@@ -342,7 +342,7 @@ static void meddle_with_0(struct round *r, struct target *t)
 						  KTAPE_IOC_CLEAR };
 	int fd = kt_open(O_RDWR);
 
-	must(r, "session 0", kt_command(fd, commands[draw(r, 4)]));
+	must(r, "session 0", kt_control(fd, commands[draw(r, 4)]));
 	close(fd);
 }
 

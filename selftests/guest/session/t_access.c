@@ -239,8 +239,8 @@ TEST_F(rights, read_only)
 	char byte;
 
 	ASSERT_LE(0, fd);
-	ASSERT_EQ(0, kt_command(self->control, KTAPE_IOC_START));
-	ASSERT_EQ(0, kt_map(fd, 0, KTAPE_RING_EVENT, &m));
+	ASSERT_EQ(0, kt_control(self->control, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_map_ring(fd, 0, KTAPE_RING_EVENT, &m));
 	floor = m.page->floor;
 	before = state(fd);
 	check_rights(_metadata, fd, false, true);
@@ -255,8 +255,8 @@ TEST_F(rights, read_only)
 				   MAP_SHARED, fd, m.e.offset));
 	/* A refused descriptor must not change its session. */
 	fcntl(fd, F_SETFL, O_RDWR);
-	EXPECT_EQ(-EPERM, kt_command(fd, KTAPE_IOC_STOP));
-	EXPECT_EQ(-EPERM, kt_command(dup(fd), KTAPE_IOC_STOP));
+	EXPECT_EQ(-EPERM, kt_control(fd, KTAPE_IOC_STOP));
+	EXPECT_EQ(-EPERM, kt_control(dup(fd), KTAPE_IOC_STOP));
 	EXPECT_EQ(1, state(fd).running);
 }
 
@@ -273,7 +273,7 @@ TEST_F(rights, write_only)
 	EXPECT_EQ(EACCES, errno);
 	EXPECT_EQ(-1, write(fd, "x", 1));
 	EXPECT_EQ(EINVAL, errno);
-	EXPECT_EQ(0, kt_command(fd, KTAPE_IOC_START));
+	EXPECT_EQ(0, kt_control(fd, KTAPE_IOC_START));
 }
 
 /* A child process opens the device, drops its rights and passes the descriptor. */
@@ -394,8 +394,8 @@ TEST_F(rights, kernel_log)
 					 KTAPE_CREATE_LOG));
 	EXPECT_EQ(KTAPE_EVENT_RIGHTS, console_state(self->control));
 	/* The descriptor that root has opened goes on. */
-	EXPECT_EQ(0, kt_command(log, KTAPE_IOC_START));
-	EXPECT_EQ(0, kt_command(log, KTAPE_IOC_STOP));
+	EXPECT_EQ(0, kt_control(log, KTAPE_IOC_START));
+	EXPECT_EQ(0, kt_control(log, KTAPE_IOC_STOP));
 	close(log);
 	close(plain);
 }
@@ -417,10 +417,10 @@ TEST_F(rights, truncation_clears)
 	struct kt_map m;
 	int fd;
 
-	ASSERT_EQ(0, kt_map(self->control, 0, KTAPE_RING_CONTROL, &m));
+	ASSERT_EQ(0, kt_map_ring(self->control, 0, KTAPE_RING_CONTROL, &m));
 	for (size_t i = 0; i < ARRAY_SIZE(vector); i++) {
-		ASSERT_EQ(0, kt_command(self->control, KTAPE_IOC_START));
-		ASSERT_EQ(0, kt_command(self->control, KTAPE_IOC_STOP));
+		ASSERT_EQ(0, kt_control(self->control, KTAPE_IOC_START));
+		ASSERT_EQ(0, kt_control(self->control, KTAPE_IOC_STOP));
 		ASSERT_LT(kt_oldest(&m), m.page->commit);
 		fd = kt_open(vector[i].flags);
 		ASSERT_LE(0, fd);

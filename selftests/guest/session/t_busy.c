@@ -96,12 +96,12 @@ static bool is_done(const struct call *c)
 
 static int start(int fd)
 {
-	return kt_command(fd, KTAPE_IOC_START);
+	return kt_control(fd, KTAPE_IOC_START);
 }
 
 static int stop(int fd)
 {
-	return kt_command(fd, KTAPE_IOC_STOP);
+	return kt_control(fd, KTAPE_IOC_STOP);
 }
 
 static int profile(int fd)

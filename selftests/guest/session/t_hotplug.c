@@ -137,7 +137,7 @@ static void stop_loads(FIXTURE_DATA(hotplug) * self)
 			pthread_join(self->load[i].thread, NULL);
 	memset(self->load, 0, sizeof(self->load));
 	for (; nr_rings > 0; nr_rings--)
-		kt_unmap(&rings[nr_rings - 1]);
+		kt_unmap_ring(&rings[nr_rings - 1]);
 }
 
 FIXTURE_TEARDOWN(hotplug)
@@ -198,9 +198,9 @@ TEST_F_TIMEOUT(hotplug, offline_and_online, 7200)
 	TH_LOG("KTAPE_SEED=%#llx", (unsigned long long)seed);
 	self->fd = new_session(KTAPE_MODE_DISCARD, 4 << 20);
 	ASSERT_GE(self->fd, 0);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	for (int i = 0; i < self->cpus; i++)
-		ASSERT_EQ(0, kt_map(self->fd, i, KTAPE_RING_EVENT, &rings[i]));
+		ASSERT_EQ(0, kt_map_ring(self->fd, i, KTAPE_RING_EVENT, &rings[i]));
 	__atomic_store_n(&nr_rings, self->cpus, __ATOMIC_RELEASE);
 	kt_nonblock(self->fd, true);
 	for (int i = 0; i < rounds; i++) {
@@ -222,7 +222,7 @@ TEST_F_TIMEOUT(hotplug, offline_and_online, 7200)
 		before[cpu] += 10;
 	}
 	stop_loads(self);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, kt_follow_all(&self->l->t, &self->b, self->fd));
 	EXPECT_STREQ("", self->l->t.error);
 	EXPECT_EQ(0, kt_ledger_check(self->l, self->fd, self->cpus));
@@ -249,10 +249,10 @@ TEST_F_TIMEOUT(hotplug, stopped_while_offline, 300)
 
 	self->fd = new_session(KTAPE_MODE_DISCARD, 1 << 20);
 	ASSERT_GE(self->fd, 0);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	ASSERT_EQ(0, call_on(away));
 	ASSERT_EQ(0, kt_set_online(away, false));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, kt_follow_all(&self->l->t, &self->b, self->fd));
 	ASSERT_STREQ("", self->l->t.error);
 	EXPECT_EQ(10, self->seen.marked[away]);
@@ -271,10 +271,10 @@ TEST_F_TIMEOUT(hotplug, stopped_while_offline, 300)
 
 	/* The CPU is offline again at START. */
 	ASSERT_EQ(0, kt_set_online(away, false));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	ASSERT_EQ(0, kt_set_online(away, true));
 	ASSERT_EQ(0, call_on(away));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, kt_follow_all(&self->l->t, &self->b, self->fd));
 	EXPECT_STREQ("", self->l->t.error);
 	EXPECT_EQ(20, self->seen.marked[away]);
@@ -311,17 +311,17 @@ TEST_F_TIMEOUT(hotplug, created_while_offline, 300)
 	ASSERT_GE(self->fd, 0);
 	EXPECT_EQ(0, rings_of(self->fd, away));
 	EXPECT_EQ(-ENXIO, kt_stats(self->fd, away, KTAPE_RING_EVENT, &st));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	kt_nonblock(self->fd, true);
 	ASSERT_LT(0, kt_follow(&self->l->t, &self->b, self->fd, 400000));
 	ASSERT_EQ(0, kt_set_online(away, true));
 	EXPECT_EQ(2, rings_of(self->fd, away));
 	ASSERT_EQ(0, call_on(away));
-	ASSERT_EQ(0, kt_map(self->fd, away, KTAPE_RING_EVENT, &m));
+	ASSERT_EQ(0, kt_map_ring(self->fd, away, KTAPE_RING_EVENT, &m));
 	EXPECT_LT(0, kt_load(&m.page->commit));
-	kt_unmap(&m);
+	kt_unmap_ring(&m);
 	stop_loads(self);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, kt_follow_all(&self->l->t, &self->b, self->fd));
 	EXPECT_STREQ("", self->l->t.error);
 	EXPECT_EQ(1, self->seen.came[away]);
@@ -344,7 +344,7 @@ TEST_F_TIMEOUT(hotplug, large_rings_come_later, 300)
 	ASSERT_EQ(0, kt_set_online(away, false));
 	self->fd = new_session(KTAPE_MODE_DISCARD, 64 << 20);
 	ASSERT_GE(self->fd, 0);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	ASSERT_EQ(0, kt_set_online(away, true));
 	while (rings_of(self->fd, away) != 2 && tries--)
 		usleep(100000);
@@ -358,7 +358,7 @@ TEST_F_TIMEOUT(hotplug, large_rings_come_later, 300)
 	ASSERT_EQ(0, kt_set_online(away, false));
 	ASSERT_EQ(0, kt_set_online(away, true));
 	ASSERT_EQ(0, call_on(away));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, kt_follow_all(&self->l->t, &self->b, self->fd));
 	EXPECT_STREQ("", self->l->t.error);
 	EXPECT_EQ(0, kt_ledger_check(self->l, self->fd, self->cpus));
@@ -385,7 +385,7 @@ TEST_F_TIMEOUT(hotplug, ends_before_large_rings, 300)
 		ASSERT_EQ(0, kt_set_online(away, false));
 		self->fd = new_session(KTAPE_MODE_OVERWRITE, 64 << 20);
 		ASSERT_GE(self->fd, 0);
-		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+		ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 		ASSERT_EQ(0, kt_set_online(away, true));
 		if (i % 2)
 			usleep(i * 1000);
@@ -449,28 +449,28 @@ TEST_F_TIMEOUT(hotplug, without_memory, 120)
 	ASSERT_EQ(0, kt_set_online(away, false));
 	self->fd = new_session(KTAPE_MODE_DISCARD, 8 << 20);
 	ASSERT_GE(self->fd, 0);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	ASSERT_EQ(0, online_with(away, 2048));
 	EXPECT_EQ(0, rings_of(self->fd, away));
 	EXPECT_EQ(0, call_on(away));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, kt_follow_all(&self->l->t, &self->b, self->fd));
 	EXPECT_STREQ("", self->l->t.error);
 	for (int cpu = 0; cpu < away; cpu++)
 		EXPECT_EQ(1, self->seen.without[cpu]);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, kt_follow_all(&self->l->t, &self->b, self->fd));
 	for (int cpu = 0; cpu < away; cpu++)
 		EXPECT_EQ(2, self->seen.without[cpu]);
 
 	/* The CPU comes online again with enough memory. */
 	ASSERT_EQ(0, kt_set_online(away, false));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	ASSERT_EQ(0, kt_set_online(away, true));
 	EXPECT_EQ(2, rings_of(self->fd, away));
 	ASSERT_EQ(0, call_on(away));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, kt_follow_all(&self->l->t, &self->b, self->fd));
 	EXPECT_STREQ("", self->l->t.error);
 	for (int cpu = 0; cpu < away; cpu++)
@@ -513,7 +513,7 @@ TEST_F_TIMEOUT(hotplug, half_of_the_rings, 120)
 	close(dev);
 	ASSERT_GE(self->fd, 0);
 	ASSERT_EQ(0, kt_trigger_add(self->fd, &quiet));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	for (int kib = 5 << 10; kib < 8 << 10; kib += 512) {
 		ASSERT_EQ(0, online_with(away, kib));
 		ASSERT_EQ(0, rings_of(self->fd, away)) TH_LOG("%d KiB", kib);
@@ -532,7 +532,7 @@ TEST_F_TIMEOUT(hotplug, half_of_the_rings, 120)
 	}
 	ASSERT_EQ(0, kt_set_online(away, true));
 	EXPECT_EQ(2, rings_of(self->fd, away));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	rmdir(CGROUP);
 }
 

@@ -167,7 +167,7 @@ FIXTURE_SETUP(command)
 	 * two answers are equal.
 	 */
 	if (variant->cmd == KTAPE_IOC_COST)
-		ASSERT_EQ(0, kt_command(self->main, KTAPE_IOC_STOP));
+		ASSERT_EQ(0, kt_control(self->main, KTAPE_IOC_STOP));
 	self->end = mmap(NULL, 3 * PAGE, PROT_READ | PROT_WRITE,
 			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	ASSERT_NE(MAP_FAILED, self->end);
@@ -180,7 +180,7 @@ FIXTURE_TEARDOWN(command)
 {
 	kt_alarms(0);
 	if (variant->cmd == KTAPE_IOC_COST)
-		EXPECT_EQ(0, kt_command(self->main, KTAPE_IOC_START));
+		EXPECT_EQ(0, kt_control(self->main, KTAPE_IOC_START));
 	close(self->fd);
 	close(self->main);
 }
@@ -208,7 +208,7 @@ static int call(int fd, unsigned long cmd, void *arg)
 	 * control ring.
 	 */
 	if (cmd == KTAPE_IOC_FLUSH && ret == -EAGAIN)
-		return kt_command(fd, KTAPE_IOC_CLEAR);
+		return kt_control(fd, KTAPE_IOC_CLEAR);
 	return ret;
 }
 

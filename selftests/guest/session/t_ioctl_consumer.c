@@ -30,22 +30,22 @@ FIXTURE_SETUP(consumer)
 		self->fd[i] = kt_open(O_RDWR);
 		ASSERT_LE(0, self->fd[i]);
 	}
-	ASSERT_EQ(0, kt_command(self->fd[0], KTAPE_IOC_STOP));
-	ASSERT_EQ(0, kt_map(self->fd[0], 0, KTAPE_RING_EVENT, &self->ring));
+	ASSERT_EQ(0, kt_control(self->fd[0], KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_map_ring(self->fd[0], 0, KTAPE_RING_EVENT, &self->ring));
 	ASSERT_EQ(0, kt_profile_ops(self->fd[0], KTAPE_PROFILE_SET,
 				    KTAPE_EV_SYS_ENTER, 0, 0));
-	ASSERT_EQ(0, kt_command(self->fd[0], KTAPE_IOC_CLEAR));
+	ASSERT_EQ(0, kt_control(self->fd[0], KTAPE_IOC_CLEAR));
 	self->base = kt_oldest(&self->ring);
 	self->block = self->ring.e.block_size;
 	ASSERT_EQ(0, kt_pin(0));
-	ASSERT_EQ(0, kt_command(self->fd[0], KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd[0], KTAPE_IOC_START));
 	kt_getppids(5 * self->block / 8);
-	ASSERT_EQ(0, kt_command(self->fd[0], KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(self->fd[0], KTAPE_IOC_STOP));
 	/* Rarely that is exactly the end of a block: write a few more then. */
 	if (self->ring.page->commit % self->block == 0) {
-		ASSERT_EQ(0, kt_command(self->fd[0], KTAPE_IOC_START));
+		ASSERT_EQ(0, kt_control(self->fd[0], KTAPE_IOC_START));
 		kt_getppids(10);
-		ASSERT_EQ(0, kt_command(self->fd[0], KTAPE_IOC_STOP));
+		ASSERT_EQ(0, kt_control(self->fd[0], KTAPE_IOC_STOP));
 	}
 	self->commit = self->ring.page->commit;
 	ASSERT_LT(self->base + 4 * self->block, self->commit);
@@ -269,9 +269,9 @@ TEST_F(consumer, holds_the_writer)
 
 	ASSERT_EQ(0, reg(self->fd[0], KTAPE_CONSUMER_REGISTER));
 	for (int round = 0; round < 3; round++) {
-		ASSERT_EQ(0, kt_command(self->fd[0], KTAPE_IOC_START));
+		ASSERT_EQ(0, kt_control(self->fd[0], KTAPE_IOC_START));
 		kt_getppids(2 * size / 8);
-		ASSERT_EQ(0, kt_command(self->fd[0], KTAPE_IOC_STOP));
+		ASSERT_EQ(0, kt_control(self->fd[0], KTAPE_IOC_STOP));
 		at = self->ring.page->commit;
 		EXPECT_LE(at, self->ring.page->consumer + size);
 		EXPECT_LE(self->ring.page->tail, self->ring.page->consumer);
@@ -316,7 +316,7 @@ TEST_F_TIMEOUT(consumer, while_a_reader_waits, 60)
 	kt_alarms(0);
 	ASSERT_LE(0, fd);
 	ASSERT_EQ(0, pipe(cue));
-	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_START));
 	calls = fork();
 	ASSERT_LE(0, calls);
 	if (calls == 0) {

@@ -94,13 +94,13 @@ static struct markers *markers_of(int fd, int cpu)
 	struct markers *all = calloc(1, sizeof(*all));
 	struct kt_map m;
 
-	if (kt_map(fd, cpu, KTAPE_RING_CONTROL, &m)) {
+	if (kt_map_ring(fd, cpu, KTAPE_RING_CONTROL, &m)) {
 		all->wrong = -1;
 		return all;
 	}
 	if (kt_walk(&m, take_marker, all) < 0)
 		all->wrong++;
-	kt_unmap(&m);
+	kt_unmap_ring(&m);
 	return all;
 }
 
@@ -126,18 +126,18 @@ TEST_F(live, markers_on_every_cpu)
 	struct markers *all;
 	long k;
 
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	ASSERT_EQ(0, kt_profile(self->fd, &after[0]));
 	for (size_t i = 0; i < ARRAY_SIZE(changes); i++) {
 		struct ktape_profile *p = &after[i + 1];
 
 		p->op = changes[i].op;
-		kt_mask_add(p->mask, changes[i].a);
-		kt_mask_add(p->mask, changes[i].b);
+		kt_ops_add(p->mask, changes[i].a);
+		kt_ops_add(p->mask, changes[i].b);
 		p->mask[0] &= ~1ULL;
 		ASSERT_EQ(0, kt_profile(self->fd, p));
 	}
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	for (int cpu = 0; cpu < sysconf(_SC_NPROCESSORS_ONLN); cpu++) {
 		all = markers_of(self->fd, cpu);
 		EXPECT_EQ(0, all->wrong);
@@ -279,7 +279,7 @@ static long missing_by_markers(const struct found *f, const struct markers *all)
 		while (k + 1 < all->n && all->m[k + 1].ts <= c->before)
 			k++;
 		if (k + 1 < all->n && all->m[k].phase == KTAPE_PHASE_ON &&
-		    kt_mask_has(all->m[k].mask, KTAPE_EV_SYS_EXIT) &&
+		    kt_ops_has(all->m[k].mask, KTAPE_EV_SYS_EXIT) &&
 		    c->before > all->m[k].ts + CLOCKS_NS &&
 		    c->after + CLOCKS_NS < all->m[k + 1].ts)
 			missing += !f->seen[n % NUMBERS];
@@ -295,7 +295,7 @@ static void flip(struct __test_metadata *_metadata, int fd, const struct kt_map 
 
 	memset(&found, 0, sizeof(found));
 	found.first = now();
-	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_START));
 	for (int i = 0; i < BATCH; i++) {
 		w[i].before_on = now();
 		ASSERT_EQ(0, kt_profile_ops(fd, KTAPE_PROFILE_OR,
@@ -308,7 +308,7 @@ static void flip(struct __test_metadata *_metadata, int fd, const struct kt_map 
 		w[i].after_off = now();
 		usleep(i % 5 * 100);
 	}
-	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_STOP));
 	found.last = now();
 	ASSERT_LE(kt_load(&m->page->tail), kt_load(&m->page->floor))
 	{
@@ -329,7 +329,7 @@ static void flip(struct __test_metadata *_metadata, int fd, const struct kt_map 
 		TH_LOG("too few numbers for this machine");
 	}
 	free(all);
-	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_CLEAR));
+	ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_CLEAR));
 }
 
 TEST_F_TIMEOUT(live, changes_under_load, 150)
@@ -341,7 +341,7 @@ TEST_F_TIMEOUT(live, changes_under_load, 150)
 
 	ASSERT_EQ(0, kt_features(self->fd, &f));
 	ASSERT_EQ(KTAPE_CLOCK_MONO, f.clock);
-	ASSERT_EQ(0, kt_map(self->fd, LOAD_CPU, KTAPE_RING_EVENT, &m));
+	ASSERT_EQ(0, kt_map_ring(self->fd, LOAD_CPU, KTAPE_RING_EVENT, &m));
 	/* Expedite grace periods, so that a thousand changes take seconds. */
 	kt_expedite(true);
 	ASSERT_EQ(0, pthread_create(&thread, NULL, load, NULL));
@@ -405,21 +405,21 @@ TEST_F(live, context_records)
 		struct kt_map m;
 		long until;
 
-		kt_mask_add(p.mask, v->a);
-		kt_mask_add(p.mask, v->b);
+		kt_ops_add(p.mask, v->a);
+		kt_ops_add(p.mask, v->b);
 		p.mask[0] &= ~1ULL;
 		ASSERT_EQ(0, kt_profile(self->fd, &p));
-		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_CLEAR));
-		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+		ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_CLEAR));
+		ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 		/* The timer can expire before the sleep has begun. */
 		until = slept() + NAPS;
 		while (slept() < until)
 			usleep(100 * kt_scale());
-		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+		ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 		for (__u32 kind = 0; kind < KTAPE_RINGS_PER_CPU; kind++) {
-			ASSERT_EQ(0, kt_map(self->fd, CONTROL_CPU, kind, &m));
+			ASSERT_EQ(0, kt_map_ring(self->fd, CONTROL_CPU, kind, &m));
 			ASSERT_LE(0, kt_walk(&m, take_context, &c));
-			kt_unmap(&m);
+			kt_unmap_ring(&m);
 		}
 		/* Switched in after each sleep. */
 		EXPECT_EQ(v->want, c.mine >= NAPS)
@@ -464,26 +464,26 @@ TEST_F_TIMEOUT(live, probes_attach_and_detach, 120)
 	ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_OR,
 				    KTAPE_EV_SYS_ENTER, 0, 0));
 	EXPECT_EQ(0, attached(self->fd, KTAPE_EV_SYS_ENTER));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	EXPECT_EQ(1, attached(self->fd, KTAPE_EV_SYS_ENTER));
 	EXPECT_EQ(0, attached(self->fd, KTAPE_EV_SYS_EXIT));
 	/* Two sessions use the probe; it stays until neither does. */
 	ASSERT_EQ(0, kt_profile_ops(other, KTAPE_PROFILE_SET,
 				    KTAPE_EV_SYS_ENTER, 0, 0));
-	ASSERT_EQ(0, kt_command(other, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(other, KTAPE_IOC_START));
 	ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_ANDNOT,
 				    KTAPE_EV_SYS_ENTER, 0, 0));
 	sleep(2);
 	EXPECT_EQ(1, attached(self->fd, KTAPE_EV_SYS_ENTER));
-	ASSERT_EQ(0, kt_command(other, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(other, KTAPE_IOC_STOP));
 	EXPECT_EQ(0, wait_detached(self->fd));
 	/*
 	 * Disabling and enabling keeps the probe; the end of a session removes
 	 * it.
 	 */
-	ASSERT_EQ(0, kt_command(other, KTAPE_IOC_START));
-	ASSERT_EQ(0, kt_command(other, KTAPE_IOC_STOP));
-	ASSERT_EQ(0, kt_command(other, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(other, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(other, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(other, KTAPE_IOC_START));
 	sleep(2);
 	EXPECT_EQ(1, attached(self->fd, KTAPE_EV_SYS_ENTER));
 	close(other);

@@ -163,14 +163,14 @@ static void attach_recorder(struct round *r, struct target *t)
 static void begin(struct round *r, struct kt_busy *busy, int tasks)
 {
 	must(r, "device", ktape_device_open(NULL, true, &r->dev));
-	if (!r->ref.errors && !kt_clock_init(ktape_device_fd(r->dev)))
+	if (!r->ref.errors && !kt_clock_setup(ktape_device_fd(r->dev)))
 		must(r, "the clock", -EOPNOTSUPP);
 	if (r->ref.errors)
 		return;
 	r->first = kt_session_names(REFERENCE, REFERENCE, kta_ops);
 	must(r, "first", r->first);
 	/* The log records as soon as its session is there. */
-	must(r, "start", kt_command(r->first, KTAPE_IOC_START));
+	must(r, "start", kt_control(r->first, KTAPE_IOC_START));
 	r->before = kt_now();
 	for (int i = 0; i < LOGGED; i++)
 		create(r, i);
@@ -184,7 +184,7 @@ static void begin(struct round *r, struct kt_busy *busy, int tasks)
 	if (r->ref.errors)
 		return;
 	attach_recorder(r, &r->t[DRAINED]);
-	must(r, "start", kt_command(r->last, KTAPE_IOC_START));
+	must(r, "start", kt_control(r->last, KTAPE_IOC_START));
 	for (int i = 0; i < LOGGED; i++)
 		start_target(r, &r->t[i]);
 	must(r, "busy", kt_busy_start(busy, tasks * r->ref.cpus));
@@ -235,7 +235,7 @@ static void end_log(struct round *r)
 	int status;
 
 	if (stop)
-		must(r, "stop", kt_command(r->t[LOGGED].fd, KTAPE_IOC_STOP));
+		must(r, "stop", kt_control(r->t[LOGGED].fd, KTAPE_IOC_STOP));
 	else
 		kill(r->log, SIGTERM);
 	if (waitpid(r->log, &status, 0) == r->log && !status)
@@ -286,8 +286,8 @@ static void end(struct round *r)
 	for (int i = 0; i < LOGGED; i++)
 		if (r->t[i].runs)
 			stop_target(r, &r->t[i]);
-	must(r, "stop", kt_command(r->last, KTAPE_IOC_STOP));
-	must(r, "stop", kt_command(r->first, KTAPE_IOC_STOP));
+	must(r, "stop", kt_control(r->last, KTAPE_IOC_STOP));
+	must(r, "stop", kt_control(r->first, KTAPE_IOC_STOP));
 	must(r, "priority", setpriority(PRIO_PROCESS, gettid(), 0) ? -errno : 0);
 	must(r, "recorder", ktape_recorder_finish(r->t[DRAINED].rec));
 	save(r, &r->t[WRAPPED], false);

@@ -158,12 +158,12 @@ static int call_profile(int fd)
 
 static int call_start(int fd)
 {
-	return kt_command(fd, KTAPE_IOC_START);
+	return kt_control(fd, KTAPE_IOC_START);
 }
 
 static int call_flush(int fd)
 {
-	int ret = kt_command(fd, KTAPE_IOC_FLUSH);
+	int ret = kt_control(fd, KTAPE_IOC_FLUSH);
 
 	return ret == -EAGAIN ? 0 : ret;
 }
@@ -279,8 +279,8 @@ TEST_F_TIMEOUT(pair, cpus_come_online, 300)
 		ASSERT_LE(0, fd);
 		/* With the last CPU offline: rings of an offline CPU stay. */
 		kill(pid, SIGSTOP);
-		EXPECT_EQ(0, kt_command(fd, KTAPE_IOC_START));
-		EXPECT_EQ(0, kt_command(fd, KTAPE_IOC_STOP));
+		EXPECT_EQ(0, kt_control(fd, KTAPE_IOC_START));
+		EXPECT_EQ(0, kt_control(fd, KTAPE_IOC_STOP));
 		/* A work item makes those of 32 MiB and more, once the CPU runs. */
 		tries = self->ring / 4 < 32 * M ? 0 : 3000 * kt_scale();
 		while (tries-- > 0 && rings_missing(fd) > 0)
@@ -422,7 +422,7 @@ TEST_F_TIMEOUT(pair, names_without_rings, 300)
 	EXPECT_LE(0, fd);
 	nr = fill(self->dev, self->ring, others);
 	EXPECT_EQ(0, kt_profile_ops(fd, KTAPE_PROFILE_SET, KTAPE_EV_MARK, 0, 0));
-	EXPECT_EQ(0, kt_command(fd, KTAPE_IOC_START));
+	EXPECT_EQ(0, kt_control(fd, KTAPE_IOC_START));
 	ASSERT_EQ(0, kt_set_online(cpu, true));
 	EXPECT_LT(0, rings_missing(fd));
 	pid = fork();
@@ -434,7 +434,7 @@ TEST_F_TIMEOUT(pair, names_without_rings, 300)
 	/* Each turn is a quarter of a second or less, and one or two are enough. */
 	for (int i = 0; i < 5000 * kt_scale() && !reported; i++) {
 		if (kt_buf_read(&b, fd, 65536) <= 0) {
-			kt_command(fd, KTAPE_IOC_FLUSH);
+			kt_control(fd, KTAPE_IOC_FLUSH);
 			usleep(10000);
 		}
 		kts_feed(&t, b.p + t.offset, b.len - t.offset);

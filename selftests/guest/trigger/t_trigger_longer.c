@@ -94,7 +94,7 @@ FIXTURE_SETUP(longer)
 	ASSERT_LE(0, self->fd);
 	self->id = add_longer(self->fd, SYS_read, LONG_MS);
 	ASSERT_EQ(0, self->id);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	ASSERT_EQ(0, pthread_create(&self->r.thread, NULL, reader_main, &self->r));
 	wait_for(&self->r, 0);
 }
@@ -238,8 +238,8 @@ TEST_F(longer, moves_first_filter)
 	ASSERT_EQ(0, only_cpu_1(self->fd));
 	self->id = add_longer(self->fd, SYS_read, LONG_MS);
 	ASSERT_LE(0, self->id);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	is_not_deceived(_metadata, self);
 }
 

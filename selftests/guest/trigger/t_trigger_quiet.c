@@ -63,7 +63,7 @@ static bool has_fired(int fd)
 
 static int restart(int fd)
 {
-	return kt_command(fd, KTAPE_IOC_STOP) ?: kt_command(fd, KTAPE_IOC_START);
+	return kt_control(fd, KTAPE_IOC_STOP) ?: kt_control(fd, KTAPE_IOC_START);
 }
 
 static int match(int fd)
@@ -83,7 +83,7 @@ static int fired_after(int fd, int (*end)(int fd))
 	uint64_t from;
 	int fired;
 
-	if (kt_command(fd, KTAPE_IOC_START) || kt_write_text(STALL, "1") ||
+	if (kt_control(fd, KTAPE_IOC_START) || kt_write_text(STALL, "1") ||
 	    !kt_soon(is_stalled, 0))
 		return -EIO;
 	from = now_ns();
@@ -95,7 +95,7 @@ static int fired_after(int fd, int (*end)(int fd))
 	fired = kt_trigger_fired(fd, 0);
 	if (now_ns() - from >= SILENCE_MS * 900000ULL)
 		fired = -EAGAIN;
-	return kt_command(fd, KTAPE_IOC_STOP) ?: fired;
+	return kt_control(fd, KTAPE_IOC_STOP) ?: fired;
 }
 
 static int fired_at_last(int fd, int (*end)(int fd))

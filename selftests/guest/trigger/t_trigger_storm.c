@@ -87,7 +87,7 @@ TEST_F_TIMEOUT(storm, own_trigger, 120)
 		ASSERT_LE(0, fd);
 		ASSERT_EQ(0, add_start(fd, KTAPE_TRIGGER_SELF));
 		ASSERT_EQ(1, add_quiet(fd));
-		ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_START));
+		ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_START));
 		usleep(2000 * i);
 		close(fd);
 	}
@@ -102,7 +102,7 @@ TEST_F_TIMEOUT(storm, trigger_of_another_session, 120)
 	ASSERT_LE(0, self->main);
 	a = new_session(self->main, "starter", 0);
 	ASSERT_LE(0, a);
-	ASSERT_EQ(0, kt_command(a, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(a, KTAPE_IOC_START));
 	for (int i = 0; i < 20 / kt_scale() + 2; i++) {
 		int b = new_session(self->main, "started", 0), id;
 		struct ktape_layout l;
@@ -137,7 +137,7 @@ TEST_F_TIMEOUT(storm, unload, 120)
 		ASSERT_EQ(1, add_quiet(b));
 		ASSERT_EQ(0, kt_layout(a, &l, NULL, 0));
 		ASSERT_EQ(2, add_start(b, l.session));
-		ASSERT_EQ(0, kt_command(a, KTAPE_IOC_START));
+		ASSERT_EQ(0, kt_control(a, KTAPE_IOC_START));
 		close(a);
 		close(b);
 		close(fd);

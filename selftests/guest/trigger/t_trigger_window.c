@@ -84,13 +84,13 @@ TEST_F(window, since_start)
 
 	ASSERT_EQ(0, add_snapshot(self, MINUTE_MS, 0, 0));
 	since = now_ns();
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	kt_marks(1, 10);
 	is_short(_metadata, self, since);
 	/* The time in which the session was stopped does not count. */
 	usleep(500000);
 	since = now_ns();
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	kt_marks(1, 10);
 	is_short(_metadata, self, since);
 }
@@ -100,11 +100,11 @@ TEST_F(window, since_clear)
 	uint64_t since;
 
 	ASSERT_EQ(0, add_snapshot(self, MINUTE_MS, 0, 0));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	kt_marks(1, 10);
 	usleep(500000);
 	since = now_ns();
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_CLEAR));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_CLEAR));
 	kt_marks(1, 10);
 	is_short(_metadata, self, since);
 }
@@ -116,11 +116,11 @@ TEST_F(window, within_a_block)
 
 	ASSERT_EQ(0, add_snapshot(self, MINUTE_MS, 0, 0));
 	ASSERT_EQ(0, kt_pin(0));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	kt_marks(1, RING / 16);
 	usleep(500000);
 	since = now_ns();
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_CLEAR));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_CLEAR));
 	is_short(_metadata, self, since);
 }
 
@@ -141,7 +141,7 @@ TEST_F_TIMEOUT(window, reported_when_done, 60)
 
 	ASSERT_EQ(0, add_snapshot(self, 0, 0, KTAPE_TRIGGER_NOTIFY));
 	for (int i = 0; i < 10; i++) {
-		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+		ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 		kt_marks(9, 1);
 		EXPECT_EQ(1, signals(self->notify, 5000 * kt_scale()));
 		ASSERT_EQ(0, kt_trigger_tell(self->fd, 0, &t));
@@ -166,7 +166,7 @@ TEST_F(window, reported_when_stopped)
 		spec.after_ns = i == 1 ? MINUTE_MS * 1000000 : 0;
 		spec.before_ns = i == 2 ? MINUTE_MS * 1000000 : 0;
 		ASSERT_EQ(0, kt_trigger_add(self->fd, &spec));
-		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+		ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 		kt_marks(9, 1);
 		EXPECT_EQ(1, signals(self->notify, 5000 * kt_scale()));
 		EXPECT_FALSE(kt_is_running(self->fd));
@@ -185,9 +185,9 @@ TEST_F(window, not_reported_otherwise)
 	struct ktape_trigger t;
 
 	ASSERT_EQ(0, add_snapshot(self, 0, 1000 * kt_scale(), KTAPE_TRIGGER_NOTIFY));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	kt_marks(9, 1);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, kt_trigger_tell(self->fd, 0, &t));
 	EXPECT_EQ(1, t.fired);
 	EXPECT_EQ(0, t.flags);
@@ -292,10 +292,10 @@ static long held_in(int fd, int cpu, struct held *h)
 	long n;
 
 	memset(h, 0, sizeof(*h));
-	if (kt_map(fd, cpu, KTAPE_RING_EVENT, &m))
+	if (kt_map_ring(fd, cpu, KTAPE_RING_EVENT, &m))
 		return -1;
 	n = kt_walk(&m, on_record, h);
-	kt_unmap(&m);
+	kt_unmap_ring(&m);
 	return n;
 }
 
@@ -440,7 +440,7 @@ static void look_through(struct __test_metadata *_metadata,
 	ASSERT_NE(NULL, notes);
 	busy_cpu = busy;
 	ASSERT_EQ(0, add_snapshot(self, before, ms, KTAPE_TRIGGER_NOTIFY));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	work(_metadata, self->fd, cpus, busy, 2 * ms * 1000);
 	ASSERT_EQ(0, kt_pin(0));
 	kt_marks(9, 1);
@@ -466,14 +466,14 @@ static void look_through(struct __test_metadata *_metadata,
 
 TEST_F_TIMEOUT(window, on_every_cpu, 60)
 {
-	if (!kt_clock_init(self->main))
+	if (!kt_clock_setup(self->main))
 		SKIP(return, "the clock cannot be read");
 	look_through(_metadata, self, -1);
 }
 
 TEST_F_TIMEOUT(window, short_on_one_cpu, 60)
 {
-	if (!kt_clock_init(self->main))
+	if (!kt_clock_setup(self->main))
 		SKIP(return, "the clock cannot be read");
 	look_through(_metadata, self, kt_cpus() - 1);
 }
