@@ -198,7 +198,7 @@ static void disk(void)
 }
 
 /* Soft interrupts NET_RX on this CPU. */
-static void packets(void)
+static void send_loopback_packets(void)
 {
 	struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons(9) };
 	int fd = socket(AF_INET, SOCK_DGRAM, 0);
@@ -291,7 +291,8 @@ TEST_F_TIMEOUT(filter, softirq, 120)
 	const unsigned int net_rx = 3;
 
 	for (size_t i = 0; i < ARRAY_SIZE(ops); i++)
-		interrupts(_metadata, KTAPE_FILTER_SOFTIRQ, net_rx, ops[i], packets);
+		interrupts(_metadata, KTAPE_FILTER_SOFTIRQ, net_rx, ops[i],
+			   send_loopback_packets);
 }
 
 /* ---- CPUs ------------------------------------------------------------------- */

@@ -18,7 +18,7 @@
 #define NUMBER 8 /* the bitmap of signals has our signal */
 #define ROWS   16
 
-static void count(const struct kt_rec *r, struct kt_take *t)
+static void count_own_signals(const struct kt_rec *r, struct kt_take *t)
 {
 	uint64_t *n = t->arg;
 
@@ -26,7 +26,7 @@ static void count(const struct kt_rec *r, struct kt_take *t)
 	      (pid_t)r->args[0] == getpid();
 }
 
-static int profile(int fd, int row)
+static int set_row_profile(int fd, int row)
 {
 	struct ktape_profile p = { .op = KTAPE_PROFILE_SET,
 				   .flags = KTAPE_PROFILE_NO_CONTEXT };
@@ -73,12 +73,12 @@ TEST_F_TIMEOUT(truth, sixteen_rows, 120)
 		struct kt_take t;
 
 		ASSERT_LE(0, fd);
-		ASSERT_EQ(0, profile(fd, row));
+		ASSERT_EQ(0, set_row_profile(fd, row));
 		ASSERT_EQ(0, filters(fd, row, other));
 		ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_START));
 		for (int i = 0; i < TIMES; i++)
 			raise(SIGNAL);
-		kt_take(&t, fd, count, &recorded);
+		kt_take(&t, fd, count_own_signals, &recorded);
 		TH_LOG("group %d event %d object %d signal %d: %llu of %d",
 		       !!(row & GROUP), !!(row & EVENT), !!(row & OBJECT),
 		       !!(row & NUMBER), (unsigned long long)recorded, TIMES);
