@@ -58,7 +58,7 @@ static uint64_t large_ring(int cpus)
 }
 
 /* A session that records events of this program. */
-static int record(int root, const char *name, uint64_t ring, uint32_t flags)
+static int record_own_calls(int root, const char *name, uint64_t ring, uint32_t flags)
 {
 	int fd = kt_named(root, name, KTAPE_MODE_OVERWRITE, ring, 4096, flags);
 
@@ -103,7 +103,7 @@ static int wait_for_ended(int fd, int want)
 
 static sigjmp_buf bus;
 
-static void on_bus(int sig)
+static void end_access_on_bus(int sig)
 {
 	siglongjmp(bus, 1);
 }
@@ -111,7 +111,7 @@ static void on_bus(int sig)
 /* Return true if an access to the mapping is a bus error. */
 static bool is_taken(const struct kt_map *m)
 {
-	struct sigaction a = { .sa_handler = on_bus }, before;
+	struct sigaction a = { .sa_handler = end_access_on_bus }, before;
 	volatile bool taken = false;
 
 	sigaction(SIGBUS, &a, &before);
@@ -170,7 +170,7 @@ static pid_t sleep_on(int fd, bool polls)
 		pause();
 }
 
-static int keep(int dev, const char *name, int way, struct kept *k)
+static int keep_session(int dev, const char *name, int way, struct kept *k)
 {
 	int ret = 0;
 
@@ -231,12 +231,12 @@ TEST_F_TIMEOUT(keep, all_ways, 300)
 	before = kt_free_kib();
 	for (int i = 0; i < ROUNDS; i++) {
 		snprintf(name, sizeof(name), "keep%d", i);
-		fd = record(self->root, name, ring, 0);
+		fd = record_own_calls(self->root, name, ring, 0);
 		ASSERT_LE(0, fd)
 		{
 			TH_LOG("session %d: %d", i, fd);
 		}
-		ASSERT_EQ(0, keep(self->member, name, i, &kept[i]));
+		ASSERT_EQ(0, keep_session(self->member, name, i, &kept[i]));
 		ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_STOP));
 		close(fd);
 		EXPECT_EQ(-ENOENT, kt_attach(self->member, name, 0));
@@ -264,10 +264,10 @@ TEST_F_TIMEOUT(keep, numbers, 120)
 	int fd, all_of[SESSIONS];
 
 	for (int i = 0; i < ROUNDS; i++) {
-		fd = record(self->root, "again", SMALL,
-			    i % 2 ? KTAPE_CREATE_LINGER : 0);
+		fd = record_own_calls(self->root, "again", SMALL,
+				      i % 2 ? KTAPE_CREATE_LINGER : 0);
 		ASSERT_LE(0, fd);
-		ASSERT_EQ(0, keep(self->member, "again", i, &kept[i]));
+		ASSERT_EQ(0, keep_session(self->member, "again", i, &kept[i]));
 		close(fd);
 		if (i % 2)
 			ASSERT_EQ(0, kt_destroy(self->root, "again"));
@@ -278,10 +278,10 @@ TEST_F_TIMEOUT(keep, numbers, 120)
 		drop(&kept[i]);
 	/* All seven numbers are there. */
 	for (int i = 1; i < SESSIONS; i++) {
-		all_of[i] = record(self->root, "", SMALL, 0);
+		all_of[i] = record_own_calls(self->root, "", SMALL, 0);
 		EXPECT_LE(0, all_of[i]);
 	}
-	EXPECT_EQ(-EMFILE, record(self->root, "", SMALL, 0));
+	EXPECT_EQ(-EMFILE, record_own_calls(self->root, "", SMALL, 0));
 	for (int i = 1; i < SESSIONS; i++)
 		close(all_of[i]);
 }
@@ -289,7 +289,7 @@ TEST_F_TIMEOUT(keep, numbers, 120)
 /* What a reader gets before and after the rings are taken away. */
 TEST_F_TIMEOUT(keep, reader, 120)
 {
-	int fd = record(self->root, "read", SMALL, 0), late, done;
+	int fd = record_own_calls(self->root, "read", SMALL, 0), late, done;
 	struct ktape_session_info info[8];
 	struct ktape_reader_info reader;
 	struct pollfd p = {};
@@ -359,11 +359,11 @@ TEST_F_TIMEOUT(keep, with_control, 120)
 	struct ktape_session_info info[8];
 	struct kept kept;
 	struct kt_map m;
-	int fd = record(self->root, "held", ring, KTAPE_CREATE_LINGER);
+	int fd = record_own_calls(self->root, "held", ring, KTAPE_CREATE_LINGER);
 	int big[SESSIONS], nr = 0;
 
 	ASSERT_LE(0, fd);
-	ASSERT_EQ(0, keep(self->member, "held", 1, &kept));
+	ASSERT_EQ(0, keep_session(self->member, "held", 1, &kept));
 	ASSERT_EQ(0, kt_map_ring(fd, 0, KTAPE_RING_EVENT, &m));
 	ASSERT_EQ(0, kt_destroy(self->root, "held"));
 	EXPECT_EQ(-ENODEV, kt_control(fd, KTAPE_IOC_START));
@@ -371,7 +371,7 @@ TEST_F_TIMEOUT(keep, with_control, 120)
 	ASSERT_EQ(2, kt_sessions(self->root, info));
 	EXPECT_EQ(0, info[1].left_ms);
 	do {
-		big[nr] = record(self->root, "", ring, 0);
+		big[nr] = record_own_calls(self->root, "", ring, 0);
 	} while (big[nr] >= 0 && ++nr < SESSIONS - 1);
 	EXPECT_LE(2, nr);
 	EXPECT_EQ(-ENOMEM, big[nr]);
@@ -380,7 +380,7 @@ TEST_F_TIMEOUT(keep, with_control, 120)
 	kt_unmap_ring(&m);
 	close(fd);
 	/* Now nobody holds it who may. */
-	big[nr] = record(self->root, "", ring, 0);
+	big[nr] = record_own_calls(self->root, "", ring, 0);
 	EXPECT_LE(0, big[nr]);
 	EXPECT_EQ(true, is_taken(&kept.map));
 	EXPECT_EQ(0, count_ended(self->root));

@@ -35,7 +35,7 @@ static bool is_kernel(const char *name)
 }
 
 /* Other kernels lack events, probes or stacks: there what exists is searched. */
-static bool is_known(void)
+static bool is_known_kernel(void)
 {
 	return is_kernel("stock") || is_kernel("debug") || is_kernel("race");
 }
@@ -58,7 +58,7 @@ FIXTURE_SETUP(leak)
 	kt_kernel_find(&self->kernel);
 	if (!self->kernel.nr)
 		TH_LOG("this kernel does not say where its memory is: addresses are found in 64-bit fields only");
-	EXPECT_TRUE(self->kernel.nr || !is_known());
+	EXPECT_TRUE(self->kernel.nr || !is_known_kernel());
 	self->others.kernel = &self->kernel;
 	self->blocks = self->read = self->records = self->others;
 	if (kt_clears_memory())
@@ -110,7 +110,8 @@ static void on_map(const struct kt_rec *r, void *arg)
 	kt_leak_record(arg, r);
 }
 
-static void on_read(const struct ktape_block *b, const struct kt_rec *r, void *arg)
+static void search_read_record(const struct ktape_block *b,
+			       const struct kt_rec *r, void *arg)
 {
 	kt_leak_record(arg, r);
 }
@@ -141,7 +142,7 @@ static void leak_read(struct __test_metadata *_metadata, FIXTURE_DATA(leak) * se
 	ASSERT_EQ(0, kt_layout(self->fd, &is, NULL, 0));
 	own = kt_attach_id(self->dev, is.session);
 	ASSERT_LE(0, own);
-	t->record = on_read;
+	t->record = search_read_record;
 	t->arg = &self->records;
 	EXPECT_EQ(0, kt_slurp(&b, own, 65536));
 	EXPECT_EQ(b.len, kts_feed(t, b.p, b.len));
@@ -224,7 +225,7 @@ static void record_round(struct __test_metadata *_metadata,
 	ret = step->cause();
 	if (ret)
 		TH_LOG("step \"%s\": %s", step->name, strerror(-ret));
-	EXPECT_TRUE(!ret || !is_known());
+	EXPECT_TRUE(!ret || !is_known_kernel());
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 }
 
@@ -349,7 +350,7 @@ TEST_F_TIMEOUT(leak, records_of_all_events, 3600)
 	kt_alarms(0);
 	kt_fill_slabs();
 	self->probe = kt_probe_add(self->dev, "vfs_read", 0, KTAPE_PROBE_ARGS_MAX);
-	EXPECT_TRUE(self->probe >= KTAPE_OP_PROBE || !is_known());
+	EXPECT_TRUE(self->probe >= KTAPE_OP_PROBE || !is_known_kernel());
 	leak_full(_metadata, self, KTAPE_MODE_DISCARD);
 	leak_full(_metadata, self, KTAPE_MODE_SNAPSHOT);
 	self->fd = kt_create(self->dev, KTAPE_MODE_OVERWRITE, RING, 4096);
@@ -357,7 +358,7 @@ TEST_F_TIMEOUT(leak, records_of_all_events, 3600)
 	ASSERT_LE(0, kt_trigger_add(self->fd, &value));
 	leak_log(_metadata, self);
 	/* On a busy machine a rare event may be overwritten, so the steps are repeated. */
-	for (; c.missing && rounds < (is_known() ? PASSES : 1) * KT_STEPS;
+	for (; c.missing && rounds < (is_known_kernel() ? PASSES : 1) * KT_STEPS;
 	     rounds++) {
 		leak_round(_metadata, self, &kt_steps[rounds % KT_STEPS],
 			   rounds % 4);
@@ -375,7 +376,7 @@ TEST_F_TIMEOUT(leak, records_of_all_events, 3600)
 	       rounds,
 	       (unsigned long long)(self->others.bytes + self->blocks.bytes),
 	       (unsigned long long)self->read.bytes);
-	if (is_known())
+	if (is_known_kernel())
 		EXPECT_EQ(0, c.missing);
 	EXPECT_LT(c.kinds / 2, c.recorded);
 	expect_clean(_metadata, self);
@@ -403,7 +404,7 @@ static void on_reader(const struct ktape_block *b, const struct kt_rec *r, void 
 }
 
 /* Read all of a session. */
-static void read_session(int fd, struct kt_leak *l)
+static void search_session(int fd, struct kt_leak *l)
 {
 	struct kts *t = calloc(1, sizeof(*t));
 	struct kt_buf b = {};
@@ -438,7 +439,7 @@ static struct reader read_as_reader(const struct kt_kernel *k)
 		is.opened++;
 		/* Session 0 records, and its reader would wait. */
 		is.wrong += kt_control(fd, KTAPE_IOC_STOP) != 0;
-		read_session(fd, &l);
+		search_session(fd, &l);
 		close(fd);
 	}
 	is.texts = l.of[KTAPE_EV_CONSOLE];
@@ -496,7 +497,7 @@ TEST_F_TIMEOUT(leak, log_of_a_reader, 600)
 	EXPECT_EQ(0, is.texts);
 	EXPECT_EQ(0, is.addresses);
 	/* What it did not get is there. */
-	read_session(with, &self->records);
+	search_session(with, &self->records);
 	EXPECT_LT(10, self->records.of[KTAPE_EV_CONSOLE]);
 	EXPECT_LT(5, self->records.addresses);
 	close(with);

@@ -50,7 +50,7 @@ FIXTURE_TEARDOWN(wait)
 }
 
 /* Read what is there now: our own calls go on, so there is no natural end. */
-static void drain(struct kt_ledger *l, struct kt_buf *b, int fd)
+static void read_into_ledger(struct kt_ledger *l, struct kt_buf *b, int fd)
 {
 	for (int i = 0; i < 10; i++)
 		kt_follow(&l->t, b, fd, 65536);
@@ -60,7 +60,8 @@ struct reported {
 	uint32_t nr, reader, tid, ms;
 };
 
-static void on_evict(const struct ktape_block *b, const struct kt_rec *r, void *arg)
+static void note_evicted_reader(const struct ktape_block *b,
+				const struct kt_rec *r, void *arg)
 {
 	struct reported *t = arg;
 
@@ -85,7 +86,7 @@ static void read_beside_member(struct __test_metadata *_metadata,
 	struct kt_buf b = {};
 	uint32_t id;
 
-	l->next = on_evict;
+	l->next = note_evicted_reader;
 	l->arg = &reported;
 	ASSERT_LE(0, fd);
 	kt_nonblock(fd, true);
@@ -99,7 +100,7 @@ static void read_beside_member(struct __test_metadata *_metadata,
 	EXPECT_EQ(KTAPE_READER_READS, info.flags);
 	id = info.id;
 	for (int i = 0; i < ROUNDS; i++) {
-		drain(l, &b, fd);
+		read_into_ledger(l, &b, fd);
 		kt_getppids(CALLS);
 	}
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
