@@ -332,8 +332,8 @@ TEST_F(probes, frames)
 	if (variant->flags && ends_at_trampoline(&self->s)) {
 		TH_LOG("the kernel cannot unwind from a return probe");
 	} else if (variant->flags || has_orc(self->s.main)) {
-		EXPECT_LE(at + 1, frame_of(&self->s, "set_calls"));
-		EXPECT_LT(frame_of(&self->s, "set_calls"),
+		EXPECT_LE(at + 1, frame_of(&self->s, "call_target"));
+		EXPECT_LT(frame_of(&self->s, "call_target"),
 			  frame_of(&self->s, "param_attr_store"));
 	} else {
 		EXPECT_LE(at + 1, frame_of(&self->s, "param_attr_store"));
