@@ -48,7 +48,7 @@ static uint32_t device_of(const char *path)
 }
 
 /* Read BYTES bytes TIMES times with O_DIRECT. Return: 0 or -errno. */
-static int read_all(const char *path, uint64_t first, void *page)
+static int read_direct(const char *path, uint64_t first, void *page)
 {
 	int fd = open(path, O_RDONLY | O_DIRECT | O_CLOEXEC), ret = 0;
 
@@ -120,7 +120,7 @@ TEST_F_TIMEOUT(io, block_requests, 200)
 	fd = kt_record(KT_OPS(KTAPE_EV_BLOCK_RQ_INSERT, KTAPE_EV_BLOCK_RQ_ISSUE,
 			      KTAPE_EV_BLOCK_RQ_COMPLETE, KTAPE_EV_BLOCK_BIO_QUEUE));
 	ASSERT_GE(fd, 0);
-	EXPECT_EQ(0, read_all("/dev/vdb", FIRST, self->page));
+	EXPECT_EQ(0, read_direct("/dev/vdb", FIRST, self->page));
 	ASSERT_EQ(0, kt_recorded(&self->h, fd));
 	set_scheduler("vdb", "none");
 	EXPECT_EQ(0, self->h.lost);
@@ -150,7 +150,7 @@ TEST_F_TIMEOUT(io, block_operations, 200)
 	dev = device_of("/dev/ram0");
 	fd = kt_record(KT_OPS(KTAPE_EV_BLOCK_BIO_QUEUE, KTAPE_EV_BLOCK_BIO_COMPLETE));
 	ASSERT_GE(fd, 0);
-	EXPECT_EQ(0, read_all("/dev/ram0", 0, self->page));
+	EXPECT_EQ(0, read_direct("/dev/ram0", 0, self->page));
 	ASSERT_EQ(0, kt_recorded(&self->h, fd));
 	EXPECT_EQ(0, kt_rmmod("brd"));
 	EXPECT_EQ(TIMES, count_reads(&self->h, KTAPE_EV_BLOCK_BIO_QUEUE, dev, 0));
@@ -228,7 +228,7 @@ TEST_F_TIMEOUT(io, interrupts_have_names, 200)
 		SKIP(return, "no /dev/vdb");
 	fd = kt_record(KT_OPS(KTAPE_EV_IRQ_HANDLER_ENTRY));
 	ASSERT_GE(fd, 0);
-	EXPECT_EQ(0, read_all("/dev/vdb", FIRST, self->page));
+	EXPECT_EQ(0, read_direct("/dev/vdb", FIRST, self->page));
 	ASSERT_EQ(0, kt_recorded(&self->h, fd));
 	EXPECT_GE(self->h.nr, TIMES);
 	for (int i = 0; i < self->h.nr; i++) {
@@ -250,7 +250,7 @@ TEST_F_TIMEOUT(io, interrupts_have_names, 200)
 #define ETH_IP	 0x0800
 
 /* Send TIMES packets over lo; @open: a socket receives them. */
-static int send_all(bool open)
+static int send_lo_packets(bool open)
 {
 	struct sockaddr_in to = { .sin_family = AF_INET,
 				  .sin_addr = { htonl(INADDR_LOOPBACK) } };
@@ -339,7 +339,7 @@ TEST_F_TIMEOUT(io, net_packets, 200)
 			      KTAPE_EV_NAPI_POLL, KTAPE_EV_CONSUME_SKB));
 	ASSERT_GE(fd, 0);
 	kt_pin(2);
-	EXPECT_EQ(0, send_all(true));
+	EXPECT_EQ(0, send_lo_packets(true));
 	EXPECT_EQ(0, send_locally());
 	ASSERT_EQ(0, kt_recorded(&self->h, fd));
 	EXPECT_EQ(0, self->h.lost);
@@ -389,7 +389,7 @@ TEST_F_TIMEOUT(io, net_drops, 200)
 	fd = kt_record(KT_OPS(KTAPE_EV_NETIF_RECEIVE_SKB, KTAPE_EV_KFREE_SKB));
 	ASSERT_GE(fd, 0);
 	kt_pin(2);
-	EXPECT_EQ(0, send_all(false));
+	EXPECT_EQ(0, send_lo_packets(false));
 	ASSERT_EQ(0, kt_recorded(&self->h, fd));
 	EXPECT_EQ(TIMES, count_packets(&self->h, KTAPE_EV_NETIF_RECEIVE_SKB,
 				       IP_BYTES, ETH_IP, skbs));

@@ -181,7 +181,7 @@ static int set_fifo(int32_t tid, int priority)
 	return sched_setscheduler(tid, SCHED_FIFO, &prio);
 }
 
-static int running(void)
+static int running_spinners(void)
 {
 	return __atomic_load_n(&spin.running, __ATOMIC_RELAXED);
 }
@@ -215,7 +215,7 @@ static int start_spinners(int nr)
 			usleep(1000);
 		if (set_fifo(spin.tid[i], i ? 5 : 10))
 			return -1;
-		while (!i && running())
+		while (!i && running_spinners())
 			kt_pause();
 	}
 	return 0;
@@ -239,14 +239,14 @@ static int cause_reschedules(void)
 		 * below.
 		 */
 		ret = set_fifo(spin.tid[1], i % 2 ? 5 : 20);
-		while (!ret && running() != !(i % 2))
+		while (!ret && running_spinners() != !(i % 2))
 			kt_pause();
 	}
 	stop_spinners(2);
 	return ret;
 }
 
-static int cause_irq_work(void)
+static int cause_irq_work_ipis(void)
 {
 	return kt_cause("irq_work", TIMES);
 }
@@ -257,7 +257,7 @@ static int cause_calls(void)
 	return kt_cause("call", MORE);
 }
 
-static int cause_call_single(void)
+static int cause_single_calls(void)
 {
 	int ret = start_spinners(1);
 
@@ -296,7 +296,7 @@ FIXTURE_VARIANT_ADD(ipi, reschedule)
 };
 FIXTURE_VARIANT_ADD(ipi, irq_work)
 {
-	"IRQ work interrupts", KTAPE_IPI_IRQ_WORK, 0, 0, cause_irq_work
+	"IRQ work interrupts", KTAPE_IPI_IRQ_WORK, 0, 0, cause_irq_work_ipis
 };
 FIXTURE_VARIANT_ADD(ipi, call)
 {
@@ -305,7 +305,7 @@ FIXTURE_VARIANT_ADD(ipi, call)
 FIXTURE_VARIANT_ADD(ipi, call_single)
 {
 	"Function call interrupts", CALL_SINGLE, KTAPE_IPI_CALL, SPINNER,
-	cause_call_single
+	cause_single_calls
 };
 /* clang-format on */
 
@@ -412,7 +412,7 @@ static const char *record_sent(struct kt_events *e, int (*cause)(void))
 	if (kt_events_start(e, KT_OPS(KTAPE_EV_IPI_SEND_CPU, KTAPE_EV_IPI_SEND_CPUMASK,
 				      KTAPE_EV_SCHED_SWITCH)))
 		return "START failed";
-	if (cause_irq_work() || cause() || cause_irq_work())
+	if (cause_irq_work_ipis() || cause() || cause_irq_work_ipis())
 		return "cause failed";
 	return kt_events_stop(e);
 }
@@ -441,7 +441,7 @@ TEST_F_TIMEOUT(irqs, sent_to_one, 120)
 
 	if (!kt_available(KTAPE_EV_IPI_SEND_CPU))
 		SKIP(return, "the kernel has no ipi_send_cpu");
-	ASSERT_STREQ("", record_sent(&self->e, cause_call_single));
+	ASSERT_STREQ("", record_sent(&self->e, cause_single_calls));
 	EXPECT_EQ(2 * TIMES, sent(&self->e, mark, mark, KTAPE_EV_IPI_SEND_CPU, 0));
 	/* A wake-up of a thread on that CPU looks the same. */
 	n = sent(&self->e, mark, SMP_CALLBACK, KTAPE_EV_IPI_SEND_CPU, SPINNER);

@@ -208,7 +208,7 @@ TEST_F_TIMEOUT(spans, softirq, 120)
 }
 
 /* Count the spans whose argument is @value; each must end after its begin. */
-static int ended(const struct kt_events *e, uint32_t op, uint32_t value)
+static int count_ended_spans(const struct kt_events *e, uint32_t op, uint32_t value)
 {
 	const struct kt_ev *v;
 	size_t at = 0;
@@ -239,7 +239,7 @@ TEST_F_TIMEOUT(spans, timer, 120)
 		if (kt_is_symbol(&self->e, v->arg[1], "kt_cause_timer_fn"))
 			token = v->arg[0];
 	ASSERT_NE(0, token);
-	EXPECT_EQ(TIMES, ended(&self->e, KTAPE_EV_TIMER_SPAN, token));
+	EXPECT_EQ(TIMES, count_ended_spans(&self->e, KTAPE_EV_TIMER_SPAN, token));
 	EXPECT_EQ(0, kt_count_with(&self->e, KTAPE_EV_TIMER_EXPIRE_ENTRY, 0, token));
 	EXPECT_EQ(0, kt_count_with(&self->e, KTAPE_EV_TIMER_EXPIRE_EXIT, 0, token));
 }
@@ -248,7 +248,7 @@ TEST_F_TIMEOUT(spans, timer, 120)
  * Sleep until that time, long enough for the last timer's function to have
  * returned.
  */
-static uint64_t nap(void)
+static uint64_t sleep_past_timers(void)
 {
 	struct timespec t;
 
@@ -276,12 +276,12 @@ TEST_F_TIMEOUT(spans, hrtimer, 120)
 	ASSERT_EQ(0, gate_all(self->e.fd));
 	ASSERT_EQ(0, kt_control(self->e.fd, KTAPE_IOC_START));
 	for (int i = 0; i < TIMES; i++)
-		until[i] = nap();
+		until[i] = sleep_past_timers();
 	/*
 	 * Sleep once more, so that the functions of the other timers have
 	 * returned.
 	 */
-	nap();
+	sleep_past_timers();
 	ASSERT_STREQ("", kt_events_stop(&self->e));
 	while ((v = kt_next_event(&self->e, &at, KTAPE_EV_HRTIMER_START)))
 		if (started < TIMES && kt_u64(&v->arg[1]) == until[started])

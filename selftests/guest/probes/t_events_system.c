@@ -205,7 +205,7 @@ TEST_F_TIMEOUT(system, cpuhp, 200)
  * Count our sleeps, without those where this thread was preempted until the
  * time had passed.
  */
-static long sleeps(void)
+static long count_own_sleeps(void)
 {
 	struct rusage use;
 
@@ -227,10 +227,10 @@ TEST_F_TIMEOUT(system, cpu_idle, 200)
 	ASSERT_EQ(0, kt_pin(QUIET));
 	fd = kt_record(KT_OPS(KTAPE_EV_CPU_IDLE));
 	ASSERT_GE(fd, 0);
-	before = sleeps();
+	before = count_own_sleeps();
 	for (int i = 0; i < 100 * SLEEPS; i++) {
 		usleep(3000);
-		if (sleeps() >= before + SLEEPS + MORE)
+		if (count_own_sleeps() >= before + SLEEPS + MORE)
 			break;
 	}
 	ASSERT_EQ(0, kt_recorded(&self->h, fd));

@@ -131,7 +131,7 @@ struct nap {
 };
 
 /* Sleep for a time, or until a time. */
-static struct nap nap(bool absolute, uint64_t ns)
+static struct nap time_nap(bool absolute, uint64_t ns)
 {
 	struct nap n = { .before = clock_ns(CLOCK_MONOTONIC) + ns };
 	uint64_t until = absolute ? n.before : ns;
@@ -267,7 +267,7 @@ TEST_F_TIMEOUT(naps, nanosleep, 120)
 						      KTAPE_EV_HRTIMER_CANCEL,
 						      KTAPE_EV_SCHED_SWITCH)));
 	for (int i = 0; i < TIMES; i++)
-		naps[i] = nap(variant->absolute, 1000000 + i);
+		naps[i] = time_nap(variant->absolute, 1000000 + i);
 	ASSERT_STREQ("", kt_events_stop(&self->e));
 	reported = next_of(&self->e, &at, KTAPE_EV_HRTIMER_INIT, self->tid);
 	EXPECT_EQ(!reported, has_function("hrtimer_init_sleeper_on_stack"));
@@ -414,7 +414,7 @@ TEST_F_TIMEOUT(wheel, tick_stop, 120)
 		SKIP(return, "no CPU is idle");
 	ASSERT_EQ(0, kt_events_start(&self->e, KT_OPS(KTAPE_EV_TICK_STOP)));
 	for (int i = 0; i < TIMES; i++)
-		nap(false, 50000000);
+		time_nap(false, 50000000);
 	ASSERT_STREQ("", kt_events_stop(&self->e));
 	while ((v = kt_next_event(&self->e, &at, KTAPE_EV_TICK_STOP))) {
 		/*
@@ -443,7 +443,7 @@ TEST_F_TIMEOUT(wheel, timer_base_idle, 120)
 		last[i] = -1;
 	ASSERT_EQ(0, kt_events_start(&self->e, KT_OPS(KTAPE_EV_TIMER_BASE_IDLE)));
 	for (int i = 0; i < TIMES; i++)
-		nap(false, 50000000);
+		time_nap(false, 50000000);
 	ASSERT_STREQ("", kt_events_stop(&self->e));
 	while ((v = kt_next_event(&self->e, &at, KTAPE_EV_TIMER_BASE_IDLE))) {
 		uint32_t cpu = v->dat20 >> 1;

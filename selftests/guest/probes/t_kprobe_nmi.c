@@ -92,7 +92,7 @@ FIXTURE_TEARDOWN(nmi)
 }
 
 /* Return what the kernel has patched in at the probe. */
-static bool begins_with(const char *what)
+static bool probe_begins_with(const char *what)
 {
 	FILE *f = fopen(PARAM "begin", "r");
 	char text[32] = "";
@@ -108,12 +108,12 @@ static bool begins_with(const char *what)
 /* The kernel replaces the breakpoint by a jump some ticks later. */
 static bool wait_for_jump(void)
 {
-	for (int i = 0; i < 200 * kt_scale() && !begins_with("jump"); i++)
+	for (int i = 0; i < 200 * kt_scale() && !probe_begins_with("jump"); i++)
 		usleep(10000);
-	return begins_with("jump");
+	return probe_begins_with("jump");
 }
 
-static void count(const struct kt_rec *r, void *arg)
+static void count_slot_records(const struct kt_rec *r, void *arg)
 {
 	*(long *)arg += r->op == SLOT;
 }
@@ -151,11 +151,11 @@ TEST_F_TIMEOUT(nmi, context, 120)
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	if (variant->jump)
 		ASSERT_TRUE(wait_for_jump());
-	EXPECT_TRUE(begins_with(variant->jump ? "jump" : "breakpoint"));
+	EXPECT_TRUE(probe_begins_with(variant->jump ? "jump" : "breakpoint"));
 	snprintf(text, sizeof(text), "%d", HITS);
 	ASSERT_EQ(0, kt_write_text(variant->cause, text));
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
-	EXPECT_LE(0, kt_walk(&self->m, count, &n));
+	EXPECT_LE(0, kt_walk(&self->m, count_slot_records, &n));
 	EXPECT_EQ(HITS, n);
 	count_heads(&self->m, variant->context, heads);
 	EXPECT_LT(HEADS, heads[0]);

@@ -60,7 +60,7 @@ static void load_with(struct __test_metadata *_metadata, FIXTURE_DATA(layout) * 
 	ASSERT_LE(0, self->dev);
 }
 
-static void unload(struct __test_metadata *_metadata, FIXTURE_DATA(layout) * self)
+static void unload_lie(struct __test_metadata *_metadata, FIXTURE_DATA(layout) * self)
 {
 	close(self->fd);
 	close(self->dev);
@@ -106,13 +106,13 @@ TEST_F_TIMEOUT(layout, scheduler, 300)
 		load_with(_metadata, self, lies[i][0], lies[i][1]);
 		check_blocked(_metadata, self, KTAPE_EVENT_LAYOUT);
 		EXPECT_LT(0, kt_parameter("kt_lie", "lies"));
-		unload(_metadata, self);
+		unload_lie(_metadata, self);
 	}
 	load_with(_metadata, self, NULL, NULL);
 	check_blocked(_metadata, self, KTAPE_EVENT_AVAILABLE);
 }
 
-static void look(const struct kt_rec *r, void *arg)
+static void count_whole_stacks(const struct kt_rec *r, void *arg)
 {
 	struct seen *s = arg;
 	struct ktape_object_entry e;
@@ -162,12 +162,12 @@ TEST_F_TIMEOUT(layout, functions_of_tracepoints, 300)
 		kt_getppids(CALLS);
 		ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 		EXPECT_LT(0, kt_parameter("kt_lie", "lies"));
-		ASSERT_LE(0, kt_walk(&events, look, &self->seen));
+		ASSERT_LE(0, kt_walk(&events, count_whole_stacks, &self->seen));
 		EXPECT_LE(CALLS, self->seen.stacks);
 		EXPECT_EQ(self->seen.stacks, self->seen.whole);
 		kt_unmap_ring(&events);
 		kt_unmap_ring(&self->seen.registry);
-		unload(_metadata, self);
+		unload_lie(_metadata, self);
 	}
 }
 

@@ -34,7 +34,7 @@ struct seen {
 	bool cut;
 };
 
-static void look(const struct kt_rec *r, void *arg)
+static void check_stack_record(const struct kt_rec *r, void *arg)
 {
 	struct seen *s = arg;
 	uint32_t n;
@@ -106,8 +106,9 @@ FIXTURE_TEARDOWN(stack)
 }
 
 /* Set the profile, with stacks for all its events. */
-static void start(struct __test_metadata *_metadata, FIXTURE_DATA(stack) * self,
-		  unsigned int a, unsigned int b)
+static void start_with_stacks(struct __test_metadata *_metadata,
+			      FIXTURE_DATA(stack) * self, unsigned int a,
+			      unsigned int b)
 {
 	kt_ops_add(self->mask, a);
 	if (b)
@@ -117,13 +118,14 @@ static void start(struct __test_metadata *_metadata, FIXTURE_DATA(stack) * self,
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 }
 
-static void stop(struct __test_metadata *_metadata, FIXTURE_DATA(stack) * self)
+static void stop_and_check_stacks(struct __test_metadata *_metadata,
+				  FIXTURE_DATA(stack) * self)
 {
 	struct ktape_stats st;
 
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, self->events.page->tail);
-	ASSERT_LE(0, kt_walk(&self->events, look, &self->seen));
+	ASSERT_LE(0, kt_walk(&self->events, check_stack_record, &self->seen));
 	EXPECT_EQ(0, self->seen.wrong);
 	EXPECT_EQ(0, self->seen.nr);
 	EXPECT_EQ(self->seen.events, self->seen.stacks);
@@ -147,7 +149,7 @@ static int frame_of(FIXTURE_DATA(stack) * self, const char *name)
 	return -1;
 }
 
-static void show(struct __test_metadata *_metadata, FIXTURE_DATA(stack) * self)
+static void log_frames(struct __test_metadata *_metadata, FIXTURE_DATA(stack) * self)
 {
 	struct ktape_object_entry e;
 
@@ -188,10 +190,10 @@ static void check_enter(struct __test_metadata *_metadata, FIXTURE_DATA(stack) *
 
 TEST_F(stack, system_calls)
 {
-	start(_metadata, self, KTAPE_EV_SYS_ENTER, 0);
+	start_with_stacks(_metadata, self, KTAPE_EV_SYS_ENTER, 0);
 	kt_getppids(CALLS);
-	stop(_metadata, self);
-	show(_metadata, self);
+	stop_and_check_stacks(_metadata, self);
+	log_frames(_metadata, self);
 	check_enter(_metadata, self);
 }
 
@@ -204,35 +206,35 @@ TEST_F(stack, two_probes_at_one_tracepoint)
 	ASSERT_EQ(0, kt_profile_ops(other, KTAPE_PROFILE_SET, KTAPE_EV_SYS_PATH,
 				    KTAPE_EV_SYS_ENTER_WIDE, 0));
 	ASSERT_EQ(0, kt_control(other, KTAPE_IOC_START));
-	start(_metadata, self, KTAPE_EV_SYS_ENTER, 0);
+	start_with_stacks(_metadata, self, KTAPE_EV_SYS_ENTER, 0);
 	kt_getppids(CALLS);
-	stop(_metadata, self);
-	show(_metadata, self);
+	stop_and_check_stacks(_metadata, self);
+	log_frames(_metadata, self);
 	check_enter(_metadata, self);
 	close(other);
 }
 
 TEST_F(stack, only_what_was_asked)
 {
-	start(_metadata, self, KTAPE_EV_SYS_ENTER, 0);
+	start_with_stacks(_metadata, self, KTAPE_EV_SYS_ENTER, 0);
 	ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_OR,
 				    KTAPE_EV_SYS_EXIT, 0, 0));
 	kt_getppids(CALLS);
 	ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_ANDNOT,
 				    KTAPE_EV_SYS_ENTER, 0, 0));
 	kt_getppids(CALLS);
-	stop(_metadata, self);
+	stop_and_check_stacks(_metadata, self);
 	EXPECT_LE(CALLS, self->seen.stacks);
 	EXPECT_GT(2 * CALLS, self->seen.stacks);
 }
 
 TEST_F(stack, off)
 {
-	start(_metadata, self, KTAPE_EV_SYS_ENTER, 0);
+	start_with_stacks(_metadata, self, KTAPE_EV_SYS_ENTER, 0);
 	ASSERT_EQ(0, stacks_of(self->fd, KTAPE_FILTER_OFF, NULL));
 	kt_getppids(CALLS);
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
-	ASSERT_LE(0, kt_walk(&self->events, look, &self->seen));
+	ASSERT_LE(0, kt_walk(&self->events, check_stack_record, &self->seen));
 	EXPECT_LE(CALLS, self->seen.events);
 	EXPECT_GT(CALLS, self->seen.stacks);
 }
@@ -240,16 +242,17 @@ TEST_F(stack, off)
 /* Stacks of nested contexts nest like their events. */
 TEST_F(stack, contexts)
 {
-	start(_metadata, self, KTAPE_EV_SCHED_SWITCH, KTAPE_EV_SOFTIRQ_ENTRY);
+	start_with_stacks(_metadata, self, KTAPE_EV_SCHED_SWITCH,
+			  KTAPE_EV_SOFTIRQ_ENTRY);
 	kt_alarms(1000);
 	for (int i = 0; i < 50; i++) {
 		usleep(2000);
 		kt_getppids(100);
 	}
 	kt_alarms(0);
-	stop(_metadata, self);
+	stop_and_check_stacks(_metadata, self);
 	EXPECT_LE(50, self->seen.events);
-	show(_metadata, self);
+	log_frames(_metadata, self);
 }
 
 FIXTURE(probes)
@@ -322,10 +325,10 @@ TEST_F(probes, frames)
 		ret = kt_probe_op(self->s.main, KTAPE_PROBE_ADD, &p);
 	}
 	ASSERT_EQ(0, ret);
-	start(_metadata, &self->s, p.opcode, 0);
+	start_with_stacks(_metadata, &self->s, p.opcode, 0);
 	ASSERT_EQ(0, kt_target_calls(CALLS));
-	stop(_metadata, &self->s);
-	show(_metadata, &self->s);
+	stop_and_check_stacks(_metadata, &self->s);
+	log_frames(_metadata, &self->s);
 	EXPECT_EQ(CALLS, self->s.seen.stacks);
 	at = frame_of(&self->s, "ktape_target");
 	EXPECT_EQ(variant->flags ? -1 : 0, at);
@@ -355,7 +358,7 @@ static void stack_below(struct __test_metadata *_metadata,
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	ASSERT_EQ(0, kt_write_text(KT_TARGET_PARAM "below", text));
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
-	ASSERT_LE(0, kt_walk(&self->events, look, &self->seen));
+	ASSERT_LE(0, kt_walk(&self->events, check_stack_record, &self->seen));
 	EXPECT_EQ(0, self->seen.wrong);
 	ASSERT_EQ(1, self->seen.stacks);
 }
@@ -371,7 +374,7 @@ TEST_F(stack, longer_than_a_record)
 	ASSERT_EQ(0, stacks_of(self->fd, KTAPE_FILTER_SET, self->mask));
 	ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_SET, op, 0, 0));
 	stack_below(_metadata, self, 0);
-	show(_metadata, self);
+	log_frames(_metadata, self);
 	least = self->seen.nr_frames;
 	ASSERT_LT(1, least);
 	ASSERT_GT(KTAPE_STACK_FRAMES, least);
