@@ -50,7 +50,7 @@ FIXTURE_TEARDOWN(mapping)
 	close(self->main);
 }
 
-static int try_map(int fd, uint64_t off, size_t len, int prot, int flags)
+static int map_and_unmap(int fd, uint64_t off, size_t len, int prot, int flags)
 {
 	void *p = mmap(NULL, len, prot, flags, fd, off);
 
@@ -88,9 +88,9 @@ TEST_F(mapping, kinds)
 
 		for (size_t i = 0; i < ARRAY_SIZE(vector); i++) {
 			EXPECT_EQ(vector[i].want,
-				  try_map(self->fd, e->offset,
-					  e->ctl_size + e->data_size,
-					  vector[i].prot, vector[i].flags))
+				  map_and_unmap(self->fd, e->offset,
+						e->ctl_size + e->data_size,
+						vector[i].prot, vector[i].flags))
 			{
 				TH_LOG("region %u vector %zu", r, i);
 			}
@@ -130,8 +130,8 @@ TEST_F_TIMEOUT(mapping, every_offset_and_length, 300)
 	for (uint64_t off = 0; off < end; off++) {
 		for (uint64_t len = 1; len < 70; len += 1 + len / steps) {
 			want = inside(&self->l, self->e, off, len) ? 0 : -EINVAL;
-			EXPECT_EQ(want, try_map(self->fd, off * PAGE, len * PAGE,
-						PROT_READ, MAP_SHARED))
+			EXPECT_EQ(want, map_and_unmap(self->fd, off * PAGE, len * PAGE,
+						      PROT_READ, MAP_SHARED))
 			{
 				TH_LOG("page %lu, %lu pages", off, len);
 			}
@@ -156,25 +156,27 @@ TEST_F(mapping, far_offsets_and_lengths)
 
 	for (size_t i = 0; i < ARRAY_SIZE(far); i++)
 		for (size_t j = 0; j < ARRAY_SIZE(lengths); j++)
-			EXPECT_GT(0, try_map(self->fd, far[i], lengths[j],
-					     PROT_READ, MAP_SHARED));
+			EXPECT_GT(0, map_and_unmap(self->fd, far[i], lengths[j],
+						   PROT_READ, MAP_SHARED));
 	for (size_t j = 2; j < ARRAY_SIZE(lengths); j++)
-		EXPECT_GT(0, try_map(self->fd, 0, lengths[j], PROT_READ, MAP_SHARED));
-	EXPECT_EQ(-EINVAL, try_map(self->fd, 0, 0, PROT_READ, MAP_SHARED));
-	EXPECT_EQ(-EINVAL, try_map(self->fd, 1, PAGE, PROT_READ, MAP_SHARED));
+		EXPECT_GT(0, map_and_unmap(self->fd, 0, lengths[j], PROT_READ,
+					   MAP_SHARED));
+	EXPECT_EQ(-EINVAL, map_and_unmap(self->fd, 0, 0, PROT_READ, MAP_SHARED));
+	EXPECT_EQ(-EINVAL, map_and_unmap(self->fd, 1, PAGE, PROT_READ, MAP_SHARED));
 	/* Across the end of each region, into the next one. */
 	for (__u32 r = 0; r < self->l.nr; r++) {
 		const struct ktape_layout_entry *e = &self->e[r];
 		size_t size = e->ctl_size + e->data_size;
 
-		EXPECT_EQ(-EINVAL, try_map(self->fd, e->offset, size + 1,
-					   PROT_READ, MAP_SHARED));
-		EXPECT_EQ(-EINVAL, try_map(self->fd, e->offset + size, PAGE,
-					   PROT_READ, MAP_SHARED));
+		EXPECT_EQ(-EINVAL, map_and_unmap(self->fd, e->offset, size + 1,
+						 PROT_READ, MAP_SHARED));
+		EXPECT_EQ(-EINVAL, map_and_unmap(self->fd, e->offset + size,
+						 PAGE, PROT_READ, MAP_SHARED));
 		if (r + 1 < self->l.nr)
-			EXPECT_EQ(-EINVAL, try_map(self->fd, e->offset,
-						   e[1].offset - e->offset + PAGE,
-						   PROT_READ, MAP_SHARED));
+			EXPECT_EQ(-EINVAL,
+				  map_and_unmap(self->fd, e->offset,
+						e[1].offset - e->offset + PAGE,
+						PROT_READ, MAP_SHARED));
 	}
 }
 

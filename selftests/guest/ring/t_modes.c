@@ -22,7 +22,7 @@ struct found {
 	uint64_t first, next, holes, records, samples;
 };
 
-static void on_mapped(const struct kt_rec *r, void *arg)
+static void take_mapped_record(const struct kt_rec *r, void *arg)
 {
 	struct found *f = arg;
 	uint64_t n;
@@ -127,7 +127,7 @@ TEST_F_TIMEOUT(modes, without_a_consumer, 180)
 		uint64_t stored;
 
 		ASSERT_EQ(0, kt_map_ring(self->fd, cpu, KTAPE_RING_EVENT, &m));
-		ASSERT_LT(0, kt_walk(&m, on_mapped, &f));
+		ASSERT_LT(0, kt_walk(&m, take_mapped_record, &f));
 		ASSERT_EQ(0, kt_stats(self->fd, cpu, KTAPE_RING_EVENT, &st));
 		/* The thread at START; samples; names. */
 		EXPECT_LE(2, st.emitted[KTAPE_CLASS_CONTROL]);
@@ -172,12 +172,13 @@ struct seen {
 	struct found cpu[CPUS_MAX];
 };
 
-static void on_read(const struct ktape_block *b, const struct kt_rec *r, void *arg)
+static void take_read_record(const struct ktape_block *b,
+			     const struct kt_rec *r, void *arg)
 {
 	struct seen *s = arg;
 
 	if (b->kind == KTAPE_RING_EVENT && b->cpu < CPUS_MAX)
-		on_mapped(r, &s->cpu[b->cpu]);
+		take_mapped_record(r, &s->cpu[b->cpu]);
 }
 
 /*
@@ -195,7 +196,7 @@ TEST_F_TIMEOUT(modes, reader_is_lapped, 180)
 	/* What is overwritten before the first packet is not in its counts. */
 	if (variant->mode == KTAPE_MODE_OVERWRITE && kt_is_busy())
 		SKIP(return, "./busy may overwrite a ring before the first read");
-	t->record = on_read;
+	t->record = take_read_record;
 	t->arg = &seen;
 	kt_nonblock(self->fd, true);
 	for (int round = 0; round < 4; round++) {

@@ -101,7 +101,8 @@ struct order {
 	uint64_t back, nr;
 };
 
-static void on_record(const struct ktape_block *b, const struct kt_rec *r, void *arg)
+static void check_mark_order(const struct ktape_block *b,
+			     const struct kt_rec *r, void *arg)
 {
 	struct order *o = arg;
 	uint64_t n;
@@ -140,7 +141,7 @@ FIXTURE_SETUP(storm)
 	self->cpus = kt_cpus();
 	ASSERT_LE(self->cpus, CPUS_MAX);
 	self->l = kt_ledger_new();
-	self->l->next = on_record;
+	self->l->next = check_mark_order;
 	self->l->arg = &self->order;
 }
 
@@ -152,7 +153,7 @@ FIXTURE_TEARDOWN(storm)
 }
 
 /* Events that every reader misses are counted in the packets it reads. */
-static uint64_t missing(FIXTURE_DATA(storm) * self, int cpu, int kind)
+static uint64_t missing_of_kind(FIXTURE_DATA(storm) * self, int cpu, int kind)
 {
 	const struct kts_stream *s = &self->l->t.stream[cpu][kind];
 	struct ktape_stats st;
@@ -166,7 +167,7 @@ static uint64_t missing(FIXTURE_DATA(storm) * self, int cpu, int kind)
  * A reader's losses count from its first packet of a ring on, so every ring
  * gets an event that is read.
  */
-static int begin(FIXTURE_DATA(storm) * self)
+static int begin_storm(FIXTURE_DATA(storm) * self)
 {
 	ssize_t n;
 
@@ -204,7 +205,7 @@ TEST_F_TIMEOUT(storm, clear_and_flush, 240)
 	self->fd = kt_session(variant->mode, 32 * BLOCK, BLOCK,
 			      KT_OPS(KTAPE_EV_SYS_ENTER_WIDE));
 	ASSERT_GE(self->fd, 0);
-	ASSERT_EQ(0, begin(self));
+	ASSERT_EQ(0, begin_storm(self));
 	ASSERT_EQ(0, kt_loads_start(self->load, self->cpus, 0, kt_marked));
 	/* On a busy machine a CPU may not run for a long time. */
 	for (int i = 0; i < 500 / kt_scale() || !gaps_everywhere(self); i++) {
@@ -224,7 +225,7 @@ TEST_F_TIMEOUT(storm, clear_and_flush, 240)
 	for (int cpu = 0; cpu < self->cpus; cpu++) {
 		struct kts_stream *s = &self->l->t.stream[cpu][0];
 
-		EXPECT_EQ(0, missing(self, cpu, KTAPE_RING_EVENT))
+		EXPECT_EQ(0, missing_of_kind(self, cpu, KTAPE_RING_EVENT))
 		{
 			TH_LOG("cpu %d: %llu records, %llu discarded, %llu gaps",
 			       cpu, (unsigned long long)s->records,
@@ -236,7 +237,7 @@ TEST_F_TIMEOUT(storm, clear_and_flush, 240)
 	}
 }
 
-static void nested(uint64_t n)
+static void call_and_yield(uint64_t n)
 {
 	syscall(SYS_getppid);
 	if (n % 4 == 0)
@@ -254,7 +255,7 @@ static bool loads_are_done(const struct kt_load *l, int nr)
 	return true;
 }
 
-static int all_events(int fd)
+static int record_all_events(int fd)
 {
 	struct ktape_profile p = { .op = KTAPE_PROFILE_SET };
 
@@ -281,14 +282,14 @@ TEST_F_TIMEOUT(storm, smallest_rings, 240)
 	self->fd = kt_session(variant->mode, 4 * BLOCK, BLOCK,
 			      KT_OPS(KTAPE_EV_SCHED_SWITCH));
 	ASSERT_GE(self->fd, 0);
-	ASSERT_EQ(0, begin(self));
+	ASSERT_EQ(0, begin_storm(self));
 	/*
 	 * Events overwritten before the reader's first packet would not be
 	 * counted.
 	 */
-	ASSERT_EQ(0, all_events(self->fd));
+	ASSERT_EQ(0, record_all_events(self->fd));
 	ASSERT_EQ(0, kt_loads_start(self->load, self->cpus, 40000 / kt_scale(),
-				    nested));
+				    call_and_yield));
 	do {
 		n = kt_follow(&self->l->t, &self->b, self->fd, 30000);
 		ASSERT_LT(0, n);
@@ -305,7 +306,7 @@ TEST_F_TIMEOUT(storm, smallest_rings, 240)
 	}
 	for (int i = 0; i < self->cpus * 2; i++) {
 		struct kts_stream *s = &self->l->t.stream[i / 2][i % 2];
-		int64_t off = missing(self, i / 2, i % 2);
+		int64_t off = missing_of_kind(self, i / 2, i % 2);
 
 		EXPECT_LE(llabs(off), DEPTH)
 		{
@@ -325,7 +326,7 @@ TEST(truncate_clears)
 	struct kt_buf b = {};
 
 	kt_pin(0);
-	l->next = on_record;
+	l->next = check_mark_order;
 	l->arg = &order;
 	ASSERT_GE(control, 0);
 	ASSERT_EQ(0, kt_profile_ops(control, KTAPE_PROFILE_OR,

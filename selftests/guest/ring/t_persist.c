@@ -21,7 +21,7 @@
  * Return true if the kernel log has a line with this text after
  * klog_from_here().
  */
-static bool reported(const char *text)
+static bool klog_has(const char *text)
 {
 	char line[8192];
 	bool found = false;
@@ -43,7 +43,7 @@ static bool reported(const char *text)
  * sanitizer kernel. @out: gets its output, or -1; @pid: its process. Return: 0
  * or a negative errno.
  */
-static int start(const char *command, int out, pid_t *pid)
+static int spawn_without_shell(const char *command, int out, pid_t *pid)
 {
 	char words[256], *argv[16] = {}, *left;
 	posix_spawn_file_actions_t files;
@@ -62,12 +62,12 @@ static int start(const char *command, int out, pid_t *pid)
 }
 
 /* Run a command. Return: its exit status, or -1. */
-static int run(const char *command)
+static int run_without_shell(const char *command)
 {
 	int status;
 	pid_t pid;
 
-	if (start(command, -1, &pid) || waitpid(pid, &status, 0) != pid)
+	if (spawn_without_shell(command, -1, &pid) || waitpid(pid, &status, 0) != pid)
 		return -1;
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
@@ -88,7 +88,7 @@ static bool prints(const char *command, const char *text)
 
 	if (pipe2(out, O_CLOEXEC))
 		return false;
-	if (start(command, out[1], &pid)) {
+	if (spawn_without_shell(command, out[1], &pid)) {
 		close(out[0]);
 		close(out[1]);
 		return false;
@@ -108,7 +108,7 @@ static bool prints(const char *command, const char *text)
 	return found;
 }
 
-static int info(int fd, struct ktape_persist_info *i)
+static int get_persist_info(int fd, struct ktape_persist_info *i)
 {
 	memset(i, 0, sizeof(*i));
 	i->size = sizeof(*i);
@@ -155,7 +155,7 @@ TEST_F(same_load, session_0)
 			bytes += e[n].data_size;
 	EXPECT_LT(M / 2, bytes);
 	EXPECT_GT(HALF, bytes);
-	ASSERT_EQ(0, info(self->fd, &i));
+	ASSERT_EQ(0, get_persist_info(self->fd, &i));
 	EXPECT_EQ(KTAPE_PERSIST_REGION | KTAPE_PERSIST_IN_USE, i.flags);
 	EXPECT_EQ(4 * M, i.region_size);
 	EXPECT_EQ(0, i.old_size);
@@ -192,7 +192,7 @@ TEST_F(same_load, rights)
 	EXPECT_EQ(-EPERM, kt_control(fd, KTAPE_IOC_PERSIST_DROP));
 	EXPECT_EQ(-EINVAL, kt_ioctl(fd, KTAPE_IOC_PERSIST_READ, &r));
 	EXPECT_EQ(-EINVAL, kt_ioctl(fd, KTAPE_IOC_PERSIST_INFO, &i));
-	EXPECT_EQ(0, info(fd, &i));
+	EXPECT_EQ(0, get_persist_info(fd, &i));
 	close(fd);
 }
 
@@ -275,10 +275,10 @@ TEST_F_TIMEOUT(persist, after_unload, 300)
 	close(self->fd);
 	ASSERT_EQ(0, unload_ktape());
 	ASSERT_EQ(0, load_ktape(REGION));
-	EXPECT_TRUE(reported("an earlier trace"));
+	EXPECT_TRUE(klog_has("an earlier trace"));
 	self->fd = kt_open(O_RDWR);
 	ASSERT_LE(0, self->fd);
-	ASSERT_EQ(0, info(self->fd, &i));
+	ASSERT_EQ(0, get_persist_info(self->fd, &i));
 	EXPECT_EQ(4 * M, i.old_size);
 
 	ASSERT_EQ(PAGE, read_old(self->fd, 0, page, PAGE));
@@ -301,12 +301,12 @@ TEST_F_TIMEOUT(persist, after_unload, 300)
 
 	EXPECT_EQ(0, kt_control(self->fd, KTAPE_IOC_PERSIST_DROP));
 	EXPECT_EQ(-ENODATA, read_old(self->fd, 0, page, PAGE));
-	EXPECT_EQ(1, run("ktape recover -q -o again"));
+	EXPECT_EQ(1, run_without_shell("ktape recover -q -o again"));
 }
 
 /* Load again. The trace of the load has @uuid. */
-static void load_again(struct __test_metadata *_metadata,
-		       FIXTURE_DATA(persist) * self, uint8_t *uuid)
+static void reload_persist(struct __test_metadata *_metadata,
+			   FIXTURE_DATA(persist) * self, uint8_t *uuid)
 {
 	struct ktape_features f;
 
@@ -360,7 +360,7 @@ TEST_F_TIMEOUT(persist, crash_loop, 300)
 	for (int i = 1; i < 5; i++) {
 		if (i == 3)
 			set_clock(-1);
-		load_again(_metadata, self, uuid[i]);
+		reload_persist(_metadata, self, uuid[i]);
 		EXPECT_TRUE(takes("", uuid[i - 1]));
 		EXPECT_TRUE(takes(half[(i - 1) % 2], uuid[i - 1]));
 		if (i > 1) {
@@ -379,11 +379,11 @@ TEST_F_TIMEOUT(persist, dropped, 300)
 
 	ASSERT_EQ(0, kt_features(self->fd, &f));
 	memcpy(uuid[0], f.uuid, sizeof(f.uuid));
-	load_again(_metadata, self, uuid[1]);
+	reload_persist(_metadata, self, uuid[1]);
 	EXPECT_EQ(0, kt_control(self->fd, KTAPE_IOC_PERSIST_DROP));
-	ASSERT_EQ(0, info(self->fd, &i));
+	ASSERT_EQ(0, get_persist_info(self->fd, &i));
 	EXPECT_EQ(0, i.old_size);
-	load_again(_metadata, self, uuid[2]);
+	reload_persist(_metadata, self, uuid[2]);
 	EXPECT_TRUE(takes("", uuid[1]));
 	EXPECT_FALSE(takes("--at 0", uuid[0]));
 	EXPECT_FALSE(takes("--at 0x200000", uuid[0]));
@@ -398,7 +398,7 @@ TEST_F_TIMEOUT(persist, dropped, 300)
 	ASSERT_EQ(0, unload_ktape());
 	ASSERT_EQ(0, load_ktape(REGION));
 	self->fd = kt_open(O_RDWR);
-	ASSERT_EQ(0, info(self->fd, &i));
+	ASSERT_EQ(0, get_persist_info(self->fd, &i));
 	EXPECT_EQ(0, i.old_size);
 }
 
@@ -416,7 +416,7 @@ TEST_F_TIMEOUT(persist, dropped_without_number, 300)
 	 * The half to be used has the first trace, the other half the second
 	 * one.
 	 */
-	load_again(_metadata, self, uuid);
+	reload_persist(_metadata, self, uuid);
 	close(self->fd);
 	ASSERT_EQ(0, unload_ktape());
 	ASSERT_EQ(0, load_ktape(REGION " mode=overwrite"));
@@ -436,7 +436,7 @@ TEST_F_TIMEOUT(persist, dropped_without_number, 300)
 	ASSERT_EQ(0, load_ktape(REGION " mode=overwrite"));
 	self->fd = kt_open(O_RDWR);
 	ASSERT_LE(0, self->fd);
-	ASSERT_EQ(0, info(self->fd, &i));
+	ASSERT_EQ(0, get_persist_info(self->fd, &i));
 	EXPECT_EQ(0, i.old_size);
 }
 
@@ -450,7 +450,7 @@ TEST_F_TIMEOUT(persist, hibernation, 300)
 		SKIP(return, "the kernel has no test mode for it");
 	klog_from_here();
 	EXPECT_EQ(-EBUSY, kt_write_text("/sys/power/state", "disk"));
-	EXPECT_TRUE(reported("a persistent session exists"));
+	EXPECT_TRUE(klog_has("a persistent session exists"));
 	close(self->fd);
 	ASSERT_EQ(0, unload_ktape());
 	ASSERT_EQ(0, load_ktape(REGION " persist_drop=1 mode=overwrite"));
@@ -488,12 +488,12 @@ TEST_F_TIMEOUT(persist, passed_on_descriptor, 300)
 	pid_t pid;
 	int status;
 
-	load_again(_metadata, self, uuid);
+	reload_persist(_metadata, self, uuid);
 	ASSERT_EQ(PAGE, read_old(self->fd, 0, page, PAGE));
 	pid = fork();
 	ASSERT_LE(0, pid);
 	if (!pid) {
-		bool right = !drop_rights() && !info(self->fd, &i) &&
+		bool right = !drop_rights() && !get_persist_info(self->fd, &i) &&
 			     read_old(self->fd, 0, page, PAGE) == -EPERM &&
 			     kt_control(self->fd, KTAPE_IOC_PERSIST_DROP) == -EPERM;
 
@@ -542,7 +542,7 @@ TEST_F_TIMEOUT(refused, all, 300)
 
 	for (size_t i = 0; i < ARRAY_SIZE(v); i++) {
 		EXPECT_NE(0, load_ktape(v[i].parameters));
-		EXPECT_TRUE(reported(v[i].why))
+		EXPECT_TRUE(klog_has(v[i].why))
 		{
 			TH_LOG("%s: no \"%s\" in the log", v[i].parameters,
 			       v[i].why);

@@ -60,26 +60,28 @@ static void *stay(void *arg)
 	return NULL;
 }
 
-static void keep(struct quiet *q, const struct kt_rec *r, uint64_t *ts, int *nr)
+static void keep_call_time(struct quiet *q, const struct kt_rec *r,
+			   uint64_t *ts, int *nr)
 {
 	q->extends += r->op == KTAPE_TIME_EXTEND;
 	if (r->op == KTAPE_EV_SYS_ENTER && r->dat20 == SYS_getppid && *nr < CALLS_MAX)
 		ts[(*nr)++] = r->ts;
 }
 
-static void on_read(const struct ktape_block *b, const struct kt_rec *r, void *arg)
+static void keep_read_call(const struct ktape_block *b, const struct kt_rec *r,
+			   void *arg)
 {
 	struct quiet *q = arg;
 
 	if (b->kind == KTAPE_RING_EVENT && b->cpu < CPUS)
-		keep(&q[b->cpu], r, q[b->cpu].read, &q[b->cpu].nr_read);
+		keep_call_time(&q[b->cpu], r, q[b->cpu].read, &q[b->cpu].nr_read);
 }
 
-static void on_mapped(const struct kt_rec *r, void *arg)
+static void keep_mapped_call(const struct kt_rec *r, void *arg)
 {
 	struct quiet *q = arg;
 
-	keep(q, r, q->mapped, &q->nr_mapped);
+	keep_call_time(q, r, q->mapped, &q->nr_mapped);
 }
 
 FIXTURE(quiet)
@@ -118,8 +120,8 @@ FIXTURE_TEARDOWN(quiet)
  * call, whose readings are as far apart as the result may be wrong; its
  * frequency is known to 1e-4.
  */
-static void check(struct __test_metadata *_metadata, const struct quiet *q,
-		  const struct ktape_features *f)
+static void check_quiet_times(struct __test_metadata *_metadata,
+			      const struct quiet *q, const struct ktape_features *f)
 {
 	bool mono = f->clock == KTAPE_CLOCK_MONO;
 	double ns = 1e9 / f->clock_hz, at, slack;
@@ -148,7 +150,7 @@ TEST_F_TIMEOUT(quiet, pause_is_right, 300)
 	static struct quiet q[CPUS];
 	struct kt_map m;
 
-	self->l->next = on_read;
+	self->l->next = keep_read_call;
 	self->l->arg = q;
 	for (int cpu = 0; cpu < CPUS; cpu++) {
 		q[cpu].cpu = cpu;
@@ -166,11 +168,11 @@ TEST_F_TIMEOUT(quiet, pause_is_right, 300)
 	ASSERT_STREQ("", self->l->t.error);
 	for (int cpu = 0; cpu < CPUS; cpu++) {
 		ASSERT_EQ(0, kt_map_ring(self->fd, cpu, KTAPE_RING_EVENT, &m));
-		ASSERT_LT(0, kt_walk(&m, on_mapped, &q[cpu]));
+		ASSERT_LT(0, kt_walk(&m, keep_mapped_call, &q[cpu]));
 		EXPECT_EQ(q[cpu].calls, q[cpu].nr_mapped);
 		EXPECT_EQ(q[cpu].calls, q[cpu].nr_read);
 		TH_LOG("cpu %d: %d time extensions", cpu, q[cpu].extends / 2);
-		check(_metadata, &q[cpu], &self->f);
+		check_quiet_times(_metadata, &q[cpu], &self->f);
 		kt_unmap_ring(&m);
 	}
 	/* Inside a block only a time extension can express the pause. */

@@ -126,13 +126,13 @@ FIXTURE(quiet)
 	size_t fed;
 };
 
-static void on_signal(int sig)
+static void interrupt_read(int sig)
 {
 }
 
 FIXTURE_SETUP(quiet)
 {
-	struct sigaction sa = { .sa_handler = on_signal };
+	struct sigaction sa = { .sa_handler = interrupt_read };
 
 	sigaction(SIGUSR1, &sa, NULL);
 	sigaction(SIGALRM, &sa, NULL);
@@ -162,7 +162,7 @@ static uint64_t parsed(FIXTURE_DATA(quiet) * self)
 }
 
 /* Records of all rings. */
-static uint64_t records(FIXTURE_DATA(quiet) * self)
+static uint64_t count_all_records(FIXTURE_DATA(quiet) * self)
 {
 	uint64_t n = 0;
 
@@ -175,14 +175,14 @@ static uint64_t records(FIXTURE_DATA(quiet) * self)
 
 TEST_F(quiet, eagain_when_drained)
 {
-	uint64_t before = records(self);
+	uint64_t before = count_all_records(self);
 	size_t len = self->b.len;
 
 	kt_nonblock(self->fd, true);
 	/* Except for names of other threads, which no filter stops. */
 	EXPECT_EQ(-EAGAIN, kt_slurp(&self->b, self->fd, 4096));
 	if (self->b.len != len)
-		EXPECT_LT(before, records(self));
+		EXPECT_LT(before, count_all_records(self));
 	kt_rename(1);
 	EXPECT_LT(0, kt_buf_read(&self->b, self->fd, 65536));
 	EXPECT_EQ(-EAGAIN, kt_slurp(&self->b, self->fd, 65536));
@@ -222,7 +222,7 @@ TEST_F_TIMEOUT(quiet, signal_interrupts, 180)
 		EXPECT_EQ(-EINTR, kt_slurp(&self->b, self->fd, 65536));
 }
 
-static void *stop_later(void *arg)
+static void *stop_read_later(void *arg)
 {
 	usleep(600000);
 	return kt_control(*(int *)arg, KTAPE_IOC_STOP) ? arg : NULL;
@@ -233,7 +233,7 @@ TEST_F_TIMEOUT(quiet, stop_ends_a_waiting_read, 180)
 	pthread_t thread;
 
 	kt_rename(7);
-	ASSERT_EQ(0, pthread_create(&thread, NULL, stop_later, &self->fd));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, stop_read_later, &self->fd));
 	ASSERT_EQ(0, kt_slurp(&self->b, self->fd, 65536));
 	pthread_join(thread, NULL);
 	EXPECT_EQ(0, kt_buf_read(&self->b, self->fd, 1));

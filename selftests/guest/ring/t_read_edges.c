@@ -15,7 +15,7 @@
 #define BLOCK 4096
 #define SMALL (4 * BLOCK)
 
-static uint64_t lost(int fd, uint32_t kind)
+static uint64_t lost_of_kind(int fd, uint32_t kind)
 {
 	struct ktape_stats st;
 
@@ -42,7 +42,7 @@ TEST(full_ring_wakes_poll)
 		w.bytes = marks[i];
 		ASSERT_EQ(0, kt_ioctl(p.fd, KTAPE_IOC_WATERMARK, &w));
 		ASSERT_EQ(0, kt_control(p.fd, KTAPE_IOC_START));
-		while (!lost(p.fd, KTAPE_RING_EVENT))
+		while (!lost_of_kind(p.fd, KTAPE_RING_EVENT))
 			kt_rename(n++);
 		EXPECT_EQ(1, poll(&p, 1, 10000))
 		{
@@ -53,7 +53,7 @@ TEST(full_ring_wakes_poll)
 	}
 }
 
-static int drain(struct kts *t, int fd)
+static int drain_and_parse(struct kts *t, int fd)
 {
 	struct kt_buf b = {};
 	size_t used;
@@ -83,12 +83,12 @@ TEST(register_reports_a_gap)
 	kt_nonblock(fd, true);
 	for (unsigned int n = 0; n < 100; n++)
 		kt_rename(n);
-	ASSERT_EQ(0, drain(t, fd));
+	ASSERT_EQ(0, drain_and_parse(t, fd));
 	for (unsigned int n = 0; n < 5000; n++)
 		kt_rename(n);
 	ASSERT_EQ(0, kt_ioctl(fd, KTAPE_IOC_CONSUMER, &c));
 	ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_STOP));
-	ASSERT_EQ(0, drain(t, fd));
+	ASSERT_EQ(0, drain_and_parse(t, fd));
 	EXPECT_STREQ("", t->error);
 	EXPECT_LE(1, s->gaps);
 	ASSERT_EQ(0, kt_stats(fd, 0, KTAPE_RING_EVENT, &st));
@@ -127,7 +127,7 @@ static void drain_end(struct __test_metadata *_metadata, int fd, struct end *e)
 
 	t->record = read_edges_record;
 	t->arg = e;
-	ASSERT_EQ(0, drain(t, fd));
+	ASSERT_EQ(0, drain_and_parse(t, fd));
 	EXPECT_STREQ("", t->error);
 	free(t);
 }
@@ -146,7 +146,7 @@ TEST(names_leave_room_for_the_end)
 			KT_OPS(KTAPE_EV_PROCESS_FORK));
 	ASSERT_GE(fd, 0);
 	ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_START));
-	for (unsigned int n = 0; !lost(fd, KTAPE_RING_CONTROL); n++)
+	for (unsigned int n = 0; !lost_of_kind(fd, KTAPE_RING_CONTROL); n++)
 		kt_rename(n);
 	ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_STOP));
 	drain_end(_metadata, fd, &e);

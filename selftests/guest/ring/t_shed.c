@@ -22,7 +22,7 @@ static const unsigned char mixed_ops[] = { KTAPE_EV_SYS_ENTER, KTAPE_EV_SYS_EXIT
 					   KTAPE_EV_SCHED_SWITCH, 0 };
 
 /* System calls of priority 0 and switches of priority 2. */
-static void mixed(uint64_t n)
+static void make_prioritized_calls(uint64_t n)
 {
 	syscall(SYS_getppid);
 	if (n % 4 == 0)
@@ -71,7 +71,7 @@ TEST_F_TIMEOUT(shed, least_important_first, 120)
 	ASSERT_EQ(0, kt_profile_only(self->fd, mixed_ops));
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	ASSERT_EQ(0, kt_loads_start(self->load, self->cpus, 20000 / kt_scale(),
-				    mixed));
+				    make_prioritized_calls));
 	kt_loads_wait(self->load, self->cpus);
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	for (int cpu = 0; cpu < self->cpus; cpu++) {
@@ -92,7 +92,7 @@ TEST_F_TIMEOUT(shed, least_important_first, 120)
 }
 
 /* Our own calls go on meanwhile, so there is no natural end. */
-static void drain(struct kt_buf *b, int fd)
+static void read_meanwhile(struct kt_buf *b, int fd)
 {
 	for (int i = 0; i < 20; i++)
 		kt_buf_read(b, fd, 65536);
@@ -110,7 +110,7 @@ TEST_F_TIMEOUT(shed, shedding_ends, 60)
 	kt_nonblock(self->fd, true);
 	for (int round = 0; round < 5; round++) {
 		kt_getppids(8000);
-		drain(&b, self->fd);
+		read_meanwhile(&b, self->fd);
 		kt_buf_free(&b);
 		ASSERT_EQ(0, kt_stats(self->fd, 0, KTAPE_RING_EVENT, &before));
 		EXPECT_LT(0, kt_sum(before.lost[KTAPE_LOST_SHED]));
@@ -168,7 +168,8 @@ struct reported {
 	uint32_t nr, reader, tid;
 };
 
-static void on_evict(const struct ktape_block *b, const struct kt_rec *r, void *arg)
+static void count_evictions(const struct ktape_block *b, const struct kt_rec *r,
+			    void *arg)
 {
 	struct reported *t = arg;
 
@@ -200,7 +201,7 @@ TEST_F_TIMEOUT(shed, stalled_reader, 120)
 	int slow = kt_attach(self->main, "shed", 0);
 	uint32_t id;
 
-	l->next = on_evict;
+	l->next = count_evictions;
 	l->arg = &reported;
 	ASSERT_LE(0, slow);
 	ASSERT_EQ(0, kt_policy(self->fd, KTAPE_POLICY_SET, 0, STALL_MS, &p));
@@ -278,7 +279,7 @@ TEST_F_TIMEOUT(shed, killed_reader, 60)
 	kt_nonblock(self->fd, true);
 	for (int i = 0; i < 2; i++) {
 		kt_getppids(20000);
-		drain(&b, self->fd);
+		read_meanwhile(&b, self->fd);
 		kt_buf_free(&b);
 		ASSERT_EQ(0, kt_stats(self->fd, 0, KTAPE_RING_EVENT, &before));
 		kt_getppids(100);

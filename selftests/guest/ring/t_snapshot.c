@@ -51,7 +51,7 @@ static uint64_t frozen(int main)
 }
 
 /* CPU 0 makes many more calls than the others. */
-static void call(uint64_t n)
+static void mark_unevenly(uint64_t n)
 {
 	kt_marked(n);
 	if (sched_getcpu())
@@ -72,7 +72,8 @@ struct seen {
 	uint64_t events[CPUS_MAX];
 };
 
-static void on_record(const struct ktape_block *b, const struct kt_rec *r, void *arg)
+static void take_snapshot_record(const struct ktape_block *b,
+				 const struct kt_rec *r, void *arg)
 {
 	struct seen *s = arg;
 	uint64_t n;
@@ -101,7 +102,7 @@ static void snapshot_check(struct __test_metadata *_metadata, int fd, int cpus,
 	struct kt_buf b = {};
 
 	memset(seen, 0, sizeof(*seen));
-	l->next = on_record;
+	l->next = take_snapshot_record;
 	l->arg = seen;
 	ASSERT_EQ(0, kt_follow_all(&l->t, &b, fd));
 	EXPECT_EQ(0, kt_ledger_check(l, fd, cpus));
@@ -125,7 +126,7 @@ TEST_F_TIMEOUT(snapshot, full_once, 120)
 	while (read(self->fd, some, sizeof(some)) > 0)
 		;
 	EXPECT_EQ(EAGAIN, errno);
-	ASSERT_EQ(0, kt_loads_start(self->load, self->cpus, 0, call));
+	ASSERT_EQ(0, kt_loads_start(self->load, self->cpus, 0, mark_unevenly));
 	EXPECT_EQ(POLLIN | POLLPRI | POLLHUP, wait_full(self->fd));
 	kt_loads_stop(self->load, self->cpus);
 	lseek(self->fd, 0, SEEK_SET);
@@ -168,7 +169,8 @@ TEST_F_TIMEOUT(snapshot, again, 240)
 		ASSERT_EQ(0, kt_stats(self->fd, 0, KTAPE_RING_EVENT, &before));
 		ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 		EXPECT_EQ(0, frozen(self->main));
-		ASSERT_EQ(0, kt_loads_start(self->load, self->cpus, 0, call));
+		ASSERT_EQ(0, kt_loads_start(self->load, self->cpus, 0,
+					    mark_unevenly));
 		ASSERT_EQ(POLLIN | POLLPRI | POLLHUP, wait_full(self->fd));
 		kt_loads_stop(self->load, self->cpus);
 		EXPECT_LT(last, frozen(self->main));
