@@ -221,7 +221,7 @@ FIXTURE_TEARDOWN(rights)
 	close(self->control);
 }
 
-static struct ktape_layout state(int fd)
+static struct ktape_layout layout_of(int fd)
 {
 	struct ktape_layout l;
 
@@ -242,9 +242,9 @@ TEST_F(rights, read_only)
 	ASSERT_EQ(0, kt_control(self->control, KTAPE_IOC_START));
 	ASSERT_EQ(0, kt_map_ring(fd, 0, KTAPE_RING_EVENT, &m));
 	floor = m.page->floor;
-	before = state(fd);
+	before = layout_of(fd);
 	check_rights(_metadata, fd, false, true);
-	after = state(fd);
+	after = layout_of(fd);
 	EXPECT_EQ(1, after.running);
 	EXPECT_EQ(before.generation, after.generation);
 	EXPECT_EQ(floor, m.page->floor);
@@ -257,7 +257,7 @@ TEST_F(rights, read_only)
 	fcntl(fd, F_SETFL, O_RDWR);
 	EXPECT_EQ(-EPERM, kt_control(fd, KTAPE_IOC_STOP));
 	EXPECT_EQ(-EPERM, kt_control(dup(fd), KTAPE_IOC_STOP));
-	EXPECT_EQ(1, state(fd).running);
+	EXPECT_EQ(1, layout_of(fd).running);
 }
 
 TEST_F(rights, write_only)
@@ -277,7 +277,7 @@ TEST_F(rights, write_only)
 }
 
 /* A child process opens the device, drops its rights and passes the descriptor. */
-static void pass(int to, int flags)
+static void open_and_pass(int to, int flags)
 {
 	int fd = kt_open(flags);
 
@@ -295,7 +295,7 @@ TEST_F(rights, passed_on)
 		pid = fork();
 		ASSERT_LE(0, pid);
 		if (pid == 0)
-			pass(pair[1], flags[i]);
+			open_and_pass(pair[1], flags[i]);
 		fd = kt_receive_fd(pair[0]);
 		ASSERT_LE(0, fd);
 		ASSERT_EQ(pid, waitpid(pid, &status, 0));
@@ -377,7 +377,7 @@ TEST_F(rights, kernel_log)
 
 	ASSERT_LE(0, log);
 	ASSERT_LE(0, plain);
-	id = state(log).session;
+	id = layout_of(log).session;
 	EXPECT_EQ(KTAPE_EVENT_AVAILABLE, console_state(self->control));
 	EXPECT_EQ(KTAPE_EVENT_AVAILABLE, console_state(log));
 	EXPECT_EQ(KTAPE_EVENT_RIGHTS, console_state(plain));

@@ -33,7 +33,7 @@ static int become(uid_t uid, gid_t group)
 }
 
 /* Load the module; the node gets the group, and @chmod if that is not 0. */
-static int load(const char *parameters, mode_t chmod_to)
+static int load_for_group(const char *parameters, mode_t chmod_to)
 {
 	int ret = kt_insmod_ktape(parameters);
 
@@ -116,7 +116,7 @@ FIXTURE_VARIANT_ADD(open, everybody_reads)
 
 FIXTURE_SETUP(open)
 {
-	ASSERT_EQ(0, load(variant->parameters, variant->chmod_to));
+	ASSERT_EQ(0, load_for_group(variant->parameters, variant->chmod_to));
 }
 
 /* The test itself has given up the right to unload. */
@@ -177,7 +177,7 @@ TEST_F(member, reads_but_does_not_control)
 	struct kt_map m;
 	int fd, other;
 
-	ASSERT_EQ(0, load("size=64K dev_mode=0640", 0));
+	ASSERT_EQ(0, load_for_group("size=64K dev_mode=0640", 0));
 	fd = kt_open(O_RDWR);
 	ASSERT_LE(0, fd);
 	ASSERT_EQ(0, make_lingering(fd, "night"));
@@ -206,7 +206,7 @@ TEST_F(member, records_but_adds_no_probe)
 	struct ktape_stats st;
 	int fd, own;
 
-	ASSERT_EQ(0, load("size=64K dev_mode=0660", 0));
+	ASSERT_EQ(0, load_for_group("size=64K dev_mode=0660", 0));
 	ASSERT_EQ(0, become(MEMBER, GROUP));
 	own = kt_session(KTAPE_MODE_OVERWRITE, 64 << 10, 0, ops);
 	ASSERT_LE(0, own);
@@ -233,7 +233,7 @@ TEST_F(member, emits_like_other_users)
 	struct ktape_trace t = { .size = sizeof(t), .opcode = KTAPE_EV_EXCEPTION };
 	int fd;
 
-	ASSERT_EQ(0, load("size=64K dev_mode=0660 mark_mode=0620", 0));
+	ASSERT_EQ(0, load_for_group("size=64K dev_mode=0660 mark_mode=0620", 0));
 	ASSERT_EQ(0, become(MEMBER, GROUP));
 	fd = open(MARK_DEVICE, O_WRONLY | O_CLOEXEC);
 	ASSERT_LE(0, fd);

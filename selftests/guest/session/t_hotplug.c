@@ -41,7 +41,7 @@ static bool is_crowded(void)
 }
 
 /* Runs on any CPU. */
-static void wander(uint64_t n)
+static void run_on_any_cpu(uint64_t n)
 {
 	if (is_crowded()) {
 		usleep(50000);
@@ -61,7 +61,7 @@ static void *wander_main(void *arg)
 	struct load *l = arg;
 
 	for (uint64_t n = 0; !__atomic_load_n(&l->stop, __ATOMIC_RELAXED); n++)
-		wander(n);
+		run_on_any_cpu(n);
 	return NULL;
 }
 
@@ -74,7 +74,8 @@ struct seen {
 	uint64_t marked[CPUS_MAX];
 };
 
-static void on_record(const struct ktape_block *b, const struct kt_rec *r, void *arg)
+static void take_hotplug_record(const struct ktape_block *b,
+				const struct kt_rec *r, void *arg)
 {
 	struct seen *s = arg;
 	uint64_t n;
@@ -121,7 +122,7 @@ FIXTURE_SETUP(hotplug)
 	if (access("/sys/devices/system/cpu/cpu1/online", W_OK))
 		SKIP(return, "CPU 1 cannot be turned off");
 	self->l = kt_ledger_new();
-	self->l->next = on_record;
+	self->l->next = take_hotplug_record;
 	self->l->arg = &self->seen;
 	for (int i = 0; i < self->cpus; i++)
 		ASSERT_EQ(0, pthread_create(&self->load[i].thread, NULL,
@@ -174,7 +175,7 @@ static int call_on(int cpu)
 	return ret ? -1 : 0;
 }
 
-static int new_session(uint32_t mode, uint64_t ring)
+static int hotplug_session(uint32_t mode, uint64_t ring)
 {
 	return kt_session(mode, ring, 16384,
 			  KT_OPS(KTAPE_EV_SCHED_SWITCH, KTAPE_EV_SYS_ENTER_WIDE,
@@ -196,7 +197,7 @@ TEST_F_TIMEOUT(hotplug, offline_and_online, 7200)
 	ssize_t n;
 
 	TH_LOG("KTAPE_SEED=%#llx", (unsigned long long)seed);
-	self->fd = new_session(KTAPE_MODE_DISCARD, 4 << 20);
+	self->fd = hotplug_session(KTAPE_MODE_DISCARD, 4 << 20);
 	ASSERT_GE(self->fd, 0);
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	for (int i = 0; i < self->cpus; i++)
@@ -247,7 +248,7 @@ TEST_F_TIMEOUT(hotplug, stopped_while_offline, 300)
 	int away = self->cpus - 1;
 	struct ktape_stats st;
 
-	self->fd = new_session(KTAPE_MODE_DISCARD, 1 << 20);
+	self->fd = hotplug_session(KTAPE_MODE_DISCARD, 1 << 20);
 	ASSERT_GE(self->fd, 0);
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	ASSERT_EQ(0, call_on(away));
@@ -307,7 +308,7 @@ TEST_F_TIMEOUT(hotplug, created_while_offline, 300)
 	struct kt_map m;
 
 	ASSERT_EQ(0, kt_set_online(away, false));
-	self->fd = new_session(KTAPE_MODE_OVERWRITE, 1 << 20);
+	self->fd = hotplug_session(KTAPE_MODE_OVERWRITE, 1 << 20);
 	ASSERT_GE(self->fd, 0);
 	EXPECT_EQ(0, rings_of(self->fd, away));
 	EXPECT_EQ(-ENXIO, kt_stats(self->fd, away, KTAPE_RING_EVENT, &st));
@@ -342,7 +343,7 @@ TEST_F_TIMEOUT(hotplug, large_rings_come_later, 300)
 
 	stop_loads(self);
 	ASSERT_EQ(0, kt_set_online(away, false));
-	self->fd = new_session(KTAPE_MODE_DISCARD, 64 << 20);
+	self->fd = hotplug_session(KTAPE_MODE_DISCARD, 64 << 20);
 	ASSERT_GE(self->fd, 0);
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	ASSERT_EQ(0, kt_set_online(away, true));
@@ -383,7 +384,7 @@ TEST_F_TIMEOUT(hotplug, ends_before_large_rings, 300)
 	before = kt_free_kib();
 	for (int i = 0; i < 4; i++) {
 		ASSERT_EQ(0, kt_set_online(away, false));
-		self->fd = new_session(KTAPE_MODE_OVERWRITE, 64 << 20);
+		self->fd = hotplug_session(KTAPE_MODE_OVERWRITE, 64 << 20);
 		ASSERT_GE(self->fd, 0);
 		ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 		ASSERT_EQ(0, kt_set_online(away, true));
@@ -447,7 +448,7 @@ TEST_F_TIMEOUT(hotplug, without_memory, 120)
 		SKIP(return, "ktape does not charge rings before 5.11");
 	stop_loads(self);
 	ASSERT_EQ(0, kt_set_online(away, false));
-	self->fd = new_session(KTAPE_MODE_DISCARD, 8 << 20);
+	self->fd = hotplug_session(KTAPE_MODE_DISCARD, 8 << 20);
 	ASSERT_GE(self->fd, 0);
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	ASSERT_EQ(0, online_with(away, 2048));

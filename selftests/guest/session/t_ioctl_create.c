@@ -286,7 +286,7 @@ TEST_F(create, ends_with_its_process)
 	EXPECT_EQ(SESSIONS, create_all(self->main, fd));
 }
 
-static int once(int from, bool record)
+static int create_and_close(int from, bool record)
 {
 	int fd = kt_create(from, record, 64 * K, 4 * K);
 	int ret = fd < 0 ? fd : 0;
@@ -308,10 +308,10 @@ TEST_F_TIMEOUT(create, memory_comes_back, 120)
 	long before;
 
 	for (int i = 0; i < 20; i++)
-		ASSERT_EQ(0, once(self->main, i % 2));
+		ASSERT_EQ(0, create_and_close(self->main, i % 2));
 	before = kt_free_kib();
 	for (int i = 0; i < rounds; i++) {
-		ASSERT_EQ(0, once(self->main, i % 40 == 0))
+		ASSERT_EQ(0, create_and_close(self->main, i % 40 == 0))
 		{
 			TH_LOG("round %d", i);
 		}

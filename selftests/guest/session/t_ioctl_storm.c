@@ -86,7 +86,7 @@ static void make_create(uint64_t *seed, struct ktape_create *c)
 	c->reserved = 0;
 }
 
-static void make(uint64_t *seed, unsigned long cmd, struct slot *s)
+static void make_argument(uint64_t *seed, unsigned long cmd, struct slot *s)
 {
 	struct ktape_profile *p = (void *)s->arg;
 	uint32_t *word = (uint32_t *)s->arg;
@@ -166,7 +166,7 @@ static void *hammer(void *arg)
 		strange = lcg_next(&seed) % 64 == 0;
 		if (strange)
 			cmd ^= 1UL << lcg_next(&seed) % 32;
-		make(&seed, cmd, s);
+		make_argument(&seed, cmd, s);
 		ret = kt_ioctl(fd, cmd, s->arg);
 		atomic_fetch_add(&calls, 1);
 		atomic_fetch_add(&passed, ret >= 0);

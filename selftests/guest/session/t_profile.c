@@ -44,7 +44,7 @@ FIXTURE_TEARDOWN(profile)
 }
 
 /* Check that the profile is exactly this one. */
-static struct ktape_profile get(int fd)
+static struct ktape_profile get_profile(int fd)
 {
 	struct ktape_profile p = { .op = KTAPE_PROFILE_GET };
 
@@ -72,7 +72,7 @@ TEST_F(profile, every_bit)
 		ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_SET,
 					    KTAPE_EV_SCHED_SWITCH, 0, 0));
 		for (int bit = 0; bit < KTAPE_OPCODES; bit++) {
-			const struct ktape_profile before = get(self->fd);
+			const struct ktape_profile before = get_profile(self->fd);
 			struct ktape_profile p = { .op = op }, after;
 
 			kt_ops_add(p.mask, bit);
@@ -81,7 +81,7 @@ TEST_F(profile, every_bit)
 			{
 				TH_LOG("op %u, bit %d", op, bit);
 			}
-			after = get(self->fd);
+			after = get_profile(self->fd);
 			EXPECT_EQ(control, after.mask[0] & control);
 			if (exists[bit]) {
 				EXPECT_EQ(0, memcmp(&p.mask, &after.mask,
@@ -96,7 +96,7 @@ TEST_F(profile, every_bit)
 /* One wrong bit among valid ones: the whole mask is refused. */
 TEST_F(profile, all_or_nothing)
 {
-	const struct ktape_profile before = get(self->fd);
+	const struct ktape_profile before = get_profile(self->fd);
 	struct ktape_profile p = { .op = KTAPE_PROFILE_SET }, after;
 
 	memset(p.mask, 0xff, sizeof(p.mask));
@@ -105,7 +105,7 @@ TEST_F(profile, all_or_nothing)
 	kt_ops_add(p.mask, KTAPE_EV_SYS_ENTER);
 	kt_ops_add(p.mask, KTAPE_TIME_EXTEND);
 	EXPECT_EQ(-EINVAL, kt_profile(self->fd, &p));
-	after = get(self->fd);
+	after = get_profile(self->fd);
 	EXPECT_EQ(0, memcmp(&before, &after, sizeof(before)));
 }
 
@@ -127,7 +127,7 @@ TEST_F(profile, operations)
 		{ KTAPE_PROFILE_SET, sw, 0, true, false, false },
 		{ KTAPE_PROFILE_SET, 0, 0, false, false, false },
 	};
-	__u32 generation = get(self->fd).generation;
+	__u32 generation = get_profile(self->fd).generation;
 
 	for (size_t i = 0; i < ARRAY_SIZE(vector); i++) {
 		struct ktape_profile p = { .op = vector[i].op };
@@ -156,16 +156,16 @@ TEST_F(profile, wide_replaces_short)
 	for (int i = 0; i < 2; i++) {
 		ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_SET,
 					    fast[i], wide[i], fast[!i]));
-		p = get(self->fd);
+		p = get_profile(self->fd);
 		EXPECT_FALSE(kt_ops_has(p.mask, fast[i]));
 		EXPECT_TRUE(kt_ops_has(p.mask, wide[i]));
 		EXPECT_TRUE(kt_ops_has(p.mask, fast[!i]));
 		ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_OR, fast[i],
 					    0, 0));
-		EXPECT_FALSE(kt_ops_has(get(self->fd).mask, fast[i]));
+		EXPECT_FALSE(kt_ops_has(get_profile(self->fd).mask, fast[i]));
 		ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_SET,
 					    fast[i], 0, 0));
-		EXPECT_TRUE(kt_ops_has(get(self->fd).mask, fast[i]));
+		EXPECT_TRUE(kt_ops_has(get_profile(self->fd).mask, fast[i]));
 	}
 }
 
@@ -179,7 +179,7 @@ TEST_F(profile, flags)
 		EXPECT_EQ(p.flags == KTAPE_PROFILE_NO_CONTEXT ? 0 : -EINVAL,
 			  kt_profile(self->fd, &p));
 	}
-	EXPECT_EQ(KTAPE_PROFILE_NO_CONTEXT, get(self->fd).flags);
+	EXPECT_EQ(KTAPE_PROFILE_NO_CONTEXT, get_profile(self->fd).flags);
 	for (__u32 op = 0; op <= KTAPE_PROFILE_ANDNOT; op++) {
 		p = (struct ktape_profile){ .op = op,
 					    .flags = KTAPE_PROFILE_NO_CONTEXT };
@@ -189,10 +189,10 @@ TEST_F(profile, flags)
 	/* OR and ANDNOT keep the flags, SET replaces them. */
 	ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_OR,
 				    KTAPE_EV_SYS_ENTER, 0, 0));
-	EXPECT_EQ(KTAPE_PROFILE_NO_CONTEXT, get(self->fd).flags);
+	EXPECT_EQ(KTAPE_PROFILE_NO_CONTEXT, get_profile(self->fd).flags);
 	ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_SET,
 				    KTAPE_EV_SYS_ENTER, 0, 0));
-	EXPECT_EQ(0, get(self->fd).flags);
+	EXPECT_EQ(0, get_profile(self->fd).flags);
 }
 
 /* Session 0 was loaded without parameters. */
@@ -203,7 +203,7 @@ TEST_F(profile, default_of_session_0)
 		KTAPE_EV_PROCESS_FORK, KTAPE_EV_IRQ_HANDLER_ENTRY,
 		KTAPE_EV_SOFTIRQ_EXIT,
 	};
-	struct ktape_profile p = get(self->main);
+	struct ktape_profile p = get_profile(self->main);
 
 	for (size_t i = 0; i < ARRAY_SIZE(on); i++)
 		EXPECT_TRUE(kt_ops_has(p.mask, on[i]));

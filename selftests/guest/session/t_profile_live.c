@@ -188,13 +188,13 @@ static struct call {
  * Return the entry of call @n. Numbers only grow; an entry is reused NUMBERS
  * calls later.
  */
-static struct call *call_of(long n)
+static struct call *call_entry(long n)
 {
 	return &called[n % NUMBERS];
 }
 
 /* Spend time without system calls. */
-static void spin(void)
+static void spin_without_calls(void)
 {
 	for (volatile int i = 0; i < 100000; i++)
 		if (i % 1000 == 0)
@@ -205,19 +205,19 @@ static void spin(void)
  * Make system calls that return 0, 1, 2, ... in bursts, because a continuous
  * load would overflow any ring.
  */
-static void *load(void *unused)
+static void *lseek_main(void *unused)
 {
 	int fd = syscall(SYS_memfd_create, "load", 0);
 
 	kt_pin(LOAD_CPU);
 	for (long n = 0; !atomic_load(&load_ends); n++) {
-		call_of(n)->before = now_ns();
+		call_entry(n)->before = now_ns();
 		if (syscall(SYS_lseek, fd, n, SEEK_SET) != n)
 			return (void *)1;
-		call_of(n)->after = now_ns();
+		call_entry(n)->after = now_ns();
 		atomic_store(&next_number, n + 1);
 		if (n % BURST == 0)
-			spin();
+			spin_without_calls();
 	}
 	close(fd);
 	return NULL;
@@ -231,7 +231,7 @@ struct found {
 
 static struct found found;
 
-static void take_exit(const struct kt_rec *r, void *arg)
+static void take_lseek_exit(const struct kt_rec *r, void *arg)
 {
 	struct found *f = arg;
 	int64_t n;
@@ -274,7 +274,7 @@ static long missing_by_markers(const struct found *f, const struct markers *all)
 	long k = 0, missing = 0;
 
 	for (long n = f->first; n < f->last; n++) {
-		const struct call *c = call_of(n);
+		const struct call *c = call_entry(n);
 
 		while (k + 1 < all->n && all->m[k + 1].ts <= c->before)
 			k++;
@@ -288,7 +288,8 @@ static long missing_by_markers(const struct found *f, const struct markers *all)
 }
 
 /* Record, change the profile, check the rings and clear them. */
-static void flip(struct __test_metadata *_metadata, int fd, const struct kt_map *m)
+static void flip_profile(struct __test_metadata *_metadata, int fd,
+			 const struct kt_map *m)
 {
 	struct window w[BATCH];
 	struct markers *all;
@@ -314,7 +315,7 @@ static void flip(struct __test_metadata *_metadata, int fd, const struct kt_map 
 	{
 		TH_LOG("ring too small for this machine");
 	}
-	ASSERT_LT(0, kt_walk(m, take_exit, &found));
+	ASSERT_LT(0, kt_walk(m, take_lseek_exit, &found));
 	EXPECT_EQ(0, found.unknown);
 	for (int i = 0; i < BATCH; i++)
 		EXPECT_EQ(0, wrong_by_calls(&found, &w[i],
@@ -344,11 +345,11 @@ TEST_F_TIMEOUT(live, changes_under_load, 150)
 	ASSERT_EQ(0, kt_map_ring(self->fd, LOAD_CPU, KTAPE_RING_EVENT, &m));
 	/* Expedite grace periods, so that a thousand changes take seconds. */
 	kt_expedite(true);
-	ASSERT_EQ(0, pthread_create(&thread, NULL, load, NULL));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, lseek_main, NULL));
 	while (now() < 1000)
 		usleep(1000);
 	for (int i = 0; i < FLIPS / 2 / kt_scale(); i += BATCH)
-		flip(_metadata, self->fd, &m);
+		flip_profile(_metadata, self->fd, &m);
 	atomic_store(&load_ends, true);
 	pthread_join(thread, &ret);
 	kt_expedite(false);
@@ -362,7 +363,7 @@ struct contexts {
 	uint32_t tid;
 };
 
-static void take_context(const struct kt_rec *r, void *arg)
+static void count_contexts(const struct kt_rec *r, void *arg)
 {
 	struct contexts *c = arg;
 
@@ -418,7 +419,7 @@ TEST_F(live, context_records)
 		ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 		for (__u32 kind = 0; kind < KTAPE_RINGS_PER_CPU; kind++) {
 			ASSERT_EQ(0, kt_map_ring(self->fd, CONTROL_CPU, kind, &m));
-			ASSERT_LE(0, kt_walk(&m, take_context, &c));
+			ASSERT_LE(0, kt_walk(&m, count_contexts, &c));
 			kt_unmap_ring(&m);
 		}
 		/* Switched in after each sleep. */

@@ -382,7 +382,7 @@ static void *maker_main(void *arg)
 	return NULL;
 }
 
-static void call(uint64_t n)
+static void call_with_pauses(uint64_t n)
 {
 	syscall(SYS_getppid);
 	if (n % 64)
@@ -401,7 +401,7 @@ TEST_F_TIMEOUT(session, create_and_destroy_under_load, 240)
 	struct maker m[MAKERS] = {};
 	int cpus = kt_cpus();
 
-	ASSERT_EQ(0, kt_loads_start(load, cpus, 0, call));
+	ASSERT_EQ(0, kt_loads_start(load, cpus, 0, call_with_pauses));
 	for (int i = 0; i < MAKERS; i++) {
 		m[i] = (struct maker){ .main = self->main,
 				       .number = i,

@@ -295,7 +295,7 @@ TEST_F_TIMEOUT(pair, cpus_come_online, 300)
 	kt_set_online(cpu, true);
 }
 
-static void *make_one(void *arg)
+static void *create_big_session(void *arg)
 {
 	struct maker *m = arg;
 
@@ -330,7 +330,7 @@ static bool bring_cpus(struct __test_metadata *_metadata, int dev,
 	while (fits(2 * m.ring, few))
 		m.ring *= 2;
 	before = kt_free_kib();
-	EXPECT_EQ(0, pthread_create(&m.thread, NULL, make_one, &m));
+	EXPECT_EQ(0, pthread_create(&m.thread, NULL, create_big_session, &m));
 	while (!load_long(&m.ended) &&
 	       taken_since(before) < (long)(m.ring / K) * few * percent / 100)
 		;
@@ -372,7 +372,8 @@ TEST_F_TIMEOUT(pair, limit_with_new_cpus, 300)
 
 #define LONELY "without-rings"
 
-static void on_name(const struct ktape_block *b, const struct kt_rec *r, void *arg)
+static void find_lonely_name(const struct ktape_block *b,
+			     const struct kt_rec *r, void *arg)
 {
 	bool *reported = arg;
 
@@ -382,7 +383,7 @@ static void on_name(const struct ktape_block *b, const struct kt_rec *r, void *a
 }
 
 /* Take the memory that is left for rings, in few sessions.  Return: their number. */
-static int fill(int dev, uint64_t ring, int *fd)
+static int fill_ring_memory(int dev, uint64_t ring, int *fd)
 {
 	int nr = 0;
 
@@ -408,7 +409,7 @@ static int rename_on(int cpu)
 TEST_F_TIMEOUT(pair, names_without_rings, 300)
 {
 	const int cpu = self->cpus - 1;
-	static struct kts t = { .record = on_name };
+	static struct kts t = { .record = find_lonely_name };
 	bool reported = false;
 	struct kt_buf b = {};
 	int fd, others[5], nr, status;
@@ -420,7 +421,7 @@ TEST_F_TIMEOUT(pair, names_without_rings, 300)
 	ASSERT_EQ(0, kt_set_online(cpu, false));
 	fd = kt_create(self->dev, KTAPE_MODE_DISCARD, self->ring, 0);
 	EXPECT_LE(0, fd);
-	nr = fill(self->dev, self->ring, others);
+	nr = fill_ring_memory(self->dev, self->ring, others);
 	EXPECT_EQ(0, kt_profile_ops(fd, KTAPE_PROFILE_SET, KTAPE_EV_MARK, 0, 0));
 	EXPECT_EQ(0, kt_control(fd, KTAPE_IOC_START));
 	ASSERT_EQ(0, kt_set_online(cpu, true));
@@ -463,7 +464,7 @@ TEST_F_TIMEOUT(pair, two_at_once, 300)
 					       .ring = self->ring,
 					       .block = 4 * K };
 			ASSERT_EQ(0, pthread_create(&m[j].thread, NULL,
-						    make_one, &m[j]));
+						    create_big_session, &m[j]));
 		}
 		for (int j = 0; j < 2; j++)
 			pthread_join(m[j].thread, NULL);

@@ -123,7 +123,8 @@ struct found {
 	uint32_t last_op;
 };
 
-static void on_record(const struct ktape_block *b, const struct kt_rec *r, void *arg)
+static void take_trigger_record(const struct ktape_block *b,
+				const struct kt_rec *r, void *arg)
 {
 	struct found *f = arg;
 
@@ -143,14 +144,14 @@ static void on_record(const struct ktape_block *b, const struct kt_rec *r, void 
 }
 
 /* Parse the stream and check its ledger. */
-static void trigger_check(struct __test_metadata *_metadata, int fd, int cpus,
-			  struct found *found)
+static void check_trigger_stream(struct __test_metadata *_metadata, int fd,
+				 int cpus, struct found *found)
 {
 	struct kt_ledger *l = kt_ledger_new();
 	struct kt_buf b = {};
 
 	memset(found, 0, sizeof(*found));
-	l->next = on_record;
+	l->next = take_trigger_record;
 	l->arg = found;
 	ASSERT_EQ(0, kt_follow_all(&l->t, &b, fd));
 	EXPECT_EQ(0, kt_ledger_check(l, fd, cpus));
@@ -184,7 +185,7 @@ TEST_F(trigger, nth)
 	EXPECT_EQ(100, t.matches);
 	EXPECT_LT(0, t.last);
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
-	trigger_check(_metadata, self->fd, self->cpus, &found);
+	check_trigger_stream(_metadata, self->fd, self->cpus, &found);
 	EXPECT_EQ(3, found.triggers);
 	EXPECT_EQ(3, found.marks);
 	EXPECT_EQ(3, found.behind);
@@ -208,7 +209,7 @@ TEST_F(trigger, many)
 	kt_marks(7, 2000);
 	EXPECT_EQ(2000, kt_trigger_fired(self->fd, 0));
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
-	trigger_check(_metadata, self->fd, self->cpus, &found);
+	check_trigger_stream(_metadata, self->fd, self->cpus, &found);
 	EXPECT_LE(16, found.triggers);
 	EXPECT_GT(1000, found.triggers);
 }
@@ -645,7 +646,7 @@ TEST_F(trigger, refused)
 	EXPECT_EQ(-EINVAL, kt_trigger(self->fd, 3, &t));
 }
 
-static void calls(uint64_t n)
+static void call_getppid_once(uint64_t n)
 {
 	syscall(SYS_getppid);
 }
@@ -672,7 +673,8 @@ TEST_F_TIMEOUT(trigger, storm, 120)
 	ASSERT_LE(0, t.eventfd);
 	ASSERT_EQ(0, kt_profile_only(self->fd, KT_OPS(KTAPE_EV_SYS_ENTER,
 						      KTAPE_EV_SYS_EXIT)));
-	ASSERT_EQ(0, kt_loads_start(load, self->cpus, 20000 / kt_scale(), calls));
+	ASSERT_EQ(0, kt_loads_start(load, self->cpus, 20000 / kt_scale(),
+				    call_getppid_once));
 	for (int i = 0; i < 30; i++) {
 		int a = kt_trigger_add(self->fd, &t),
 		    b = kt_trigger_add(self->fd, &slow);
@@ -696,7 +698,7 @@ TEST_F_TIMEOUT(trigger, storm, 120)
 	ASSERT_LE(0, self->fd);
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
-	trigger_check(_metadata, self->fd, self->cpus, &found);
+	check_trigger_stream(_metadata, self->fd, self->cpus, &found);
 }
 
 TEST_HARNESS_MAIN

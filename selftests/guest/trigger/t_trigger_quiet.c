@@ -61,12 +61,12 @@ static bool has_fired(int fd)
 	return kt_trigger_fired(fd, 0);
 }
 
-static int restart(int fd)
+static int stop_and_start(int fd)
 {
 	return kt_control(fd, KTAPE_IOC_STOP) ?: kt_control(fd, KTAPE_IOC_START);
 }
 
-static int match(int fd)
+static int mark_matching(int fd)
 {
 	(void)fd;
 	kt_marks(7, 1);
@@ -109,15 +109,15 @@ static int fired_at_last(int fd, int (*end)(int fd))
 
 TEST_F_TIMEOUT(quiet, not_after_a_restart, 300)
 {
-	EXPECT_EQ(0, fired_at_last(self->fd, restart));
+	EXPECT_EQ(0, fired_at_last(self->fd, stop_and_start));
 }
 
 TEST_F_TIMEOUT(quiet, not_after_a_match, 300)
 {
-	EXPECT_EQ(0, fired_at_last(self->fd, match));
+	EXPECT_EQ(0, fired_at_last(self->fd, mark_matching));
 }
 
-static int nothing(int fd)
+static int cause_nothing(int fd)
 {
 	(void)fd;
 	return 0;
@@ -126,7 +126,7 @@ static int nothing(int fd)
 /* If nothing ends the silence, the delayed work item fires. */
 TEST_F_TIMEOUT(quiet, after_all, 300)
 {
-	EXPECT_EQ(1, fired_at_last(self->fd, nothing));
+	EXPECT_EQ(1, fired_at_last(self->fd, cause_nothing));
 }
 
 TEST_HARNESS_MAIN
