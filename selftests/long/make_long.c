@@ -88,7 +88,7 @@ static uint32_t tid_of(unsigned int cpu, uint32_t thread)
 }
 
 /* Choose a thread of which the bit is set in @set.  Return: NO_THREAD if none is. */
-static uint32_t choose(struct sim *s, uint64_t set)
+static uint32_t choose_thread(struct sim *s, uint64_t set)
 {
 	uint32_t n;
 
@@ -101,7 +101,7 @@ static uint32_t choose(struct sim *s, uint64_t set)
 }
 
 /* Let the CPU go to another runnable thread, or to none. */
-static void leave(struct sim *s, struct cpu *c, unsigned int cpu, uint32_t state)
+static void leave_cpu(struct sim *s, struct cpu *c, unsigned int cpu, uint32_t state)
 {
 	uint64_t others = c->ready;
 	uint32_t next;
@@ -110,7 +110,7 @@ static void leave(struct sim *s, struct cpu *c, unsigned int cpu, uint32_t state
 		others &= ~(1ULL << c->running);
 	if (state)
 		c->ready = others;
-	next = choose(s, others);
+	next = choose_thread(s, others);
 	if (next == NO_THREAD && !state)
 		return;
 	push(c, KTAPE_EV_SCHED_SWITCH, PRIOS | state, 2,
@@ -122,9 +122,9 @@ static void leave(struct sim *s, struct cpu *c, unsigned int cpu, uint32_t state
 	c->calling &= ~(1ULL << next);
 }
 
-static void wake(struct sim *s, struct cpu *c, unsigned int cpu)
+static void wake_thread(struct sim *s, struct cpu *c, unsigned int cpu)
 {
-	uint32_t thread = choose(s, ~c->ready);
+	uint32_t thread = choose_thread(s, ~c->ready);
 
 	if (thread == NO_THREAD)
 		return;
@@ -133,7 +133,7 @@ static void wake(struct sim *s, struct cpu *c, unsigned int cpu)
 	c->ready |= 1ULL << thread;
 }
 
-static void interrupt(struct sim *s, struct cpu *c, unsigned int cpu)
+static void simulate_interrupt(struct sim *s, struct cpu *c, unsigned int cpu)
 {
 	bool net = sim_random(s, 2);
 	uint32_t irq = net ? IRQ_NET : IRQ_DISK;
@@ -142,16 +142,16 @@ static void interrupt(struct sim *s, struct cpu *c, unsigned int cpu)
 	if (net)
 		push(c, KTAPE_EV_SOFTIRQ_RAISE, SOFTIRQ_NET, 0, 0, 0);
 	else
-		wake(s, c, cpu);
+		wake_thread(s, c, cpu);
 	push(c, KTAPE_EV_IRQ_HANDLER_EXIT, irq, 0, 0, 0);
 	if (!net)
 		return;
 	push(c, KTAPE_EV_SOFTIRQ_ENTRY, SOFTIRQ_NET, 0, 0, 0);
-	wake(s, c, cpu);
+	wake_thread(s, c, cpu);
 	push(c, KTAPE_EV_SOFTIRQ_EXIT, SOFTIRQ_NET, 0, 0, 0);
 }
 
-static void tick(struct cpu *c)
+static void simulate_tick(struct cpu *c)
 {
 	push(c, KTAPE_EV_LOCAL_TIMER_ENTRY, VECTOR_TIMER, 0, 0, 0);
 	push(c, KTAPE_EV_SOFTIRQ_RAISE, SOFTIRQ_TIMER, 0, 0, 0);
@@ -167,20 +167,20 @@ static void plan(struct sim *s, struct cpu *c, unsigned int cpu)
 
 	c->at = c->nr = 0;
 	if (way == 0) {
-		tick(c);
+		simulate_tick(c);
 	} else if (way == 1 || c->running == NO_THREAD) {
-		interrupt(s, c, cpu);
+		simulate_interrupt(s, c, cpu);
 		if (c->running == NO_THREAD)
-			leave(s, c, cpu, 0);
+			leave_cpu(s, c, cpu, 0);
 	} else if (way < 4) {
-		wake(s, c, cpu);
+		wake_thread(s, c, cpu);
 	} else if (way < 6) {
-		leave(s, c, cpu, 0);
+		leave_cpu(s, c, cpu, 0);
 	} else if (way < 9) {
 		c->calling |= 1ULL << c->running;
 		c->call[c->running] = call;
 		push(c, KTAPE_EV_SYS_ENTER, call, 0, 0, 0);
-		leave(s, c, cpu, STATE_S);
+		leave_cpu(s, c, cpu, STATE_S);
 	} else {
 		push(c, KTAPE_EV_SYS_ENTER, call, 0, 0, 0);
 		push(c, KTAPE_EV_SYS_EXIT, call, 2, sim_random(s, 4096), 0);
@@ -198,7 +198,7 @@ static bool is_missing(unsigned int ring)
 }
 
 /* Write the closed packets, so that they do not stay in memory. */
-static void flush(struct sim *s, struct ktape_ctf *ctf)
+static void write_closed_packets(struct sim *s, struct ktape_ctf *ctf)
 {
 	for (unsigned int i = 0; i < SIM_RINGS; i++) {
 		struct sim_ring *r = &s->ring[i];
@@ -220,8 +220,8 @@ static void flush(struct sim *s, struct ktape_ctf *ctf)
 	s->nr_truth = 0;
 }
 
-static void add_name(struct ktape_builder *b, unsigned int type, uint32_t id,
-		     const char *name)
+static void add_object_name(struct ktape_builder *b, unsigned int type,
+			    uint32_t id, const char *name)
 {
 	const uint32_t args[7] = { id, type == KTAPE_OBJ_THREAD ? id : 0 };
 	const struct ktape_record rec = {
@@ -252,18 +252,19 @@ static void write_names(const struct ktape_info *info, struct ktape_ctf *ctf)
 	ktape_build_begin(&b, data, sizeof(data), &head);
 	for (uint32_t i = 0; i < SIM_CPUS * THREADS; i++) {
 		snprintf(name, sizeof(name), "%s-%u", kinds[i % 4], i);
-		add_name(&b, KTAPE_OBJ_THREAD, FIRST_TID + i, name);
+		add_object_name(&b, KTAPE_OBJ_THREAD, FIRST_TID + i, name);
 		snprintf(name, sizeof(name), "/%s.service", kinds[i % 4]);
-		add_name(&b, KTAPE_OBJ_TASK_CGROUP, FIRST_TID + i, name);
+		add_object_name(&b, KTAPE_OBJ_TASK_CGROUP, FIRST_TID + i, name);
 	}
-	add_name(&b, KTAPE_OBJ_THREAD, 0, "swapper");
-	add_name(&b, KTAPE_OBJ_IRQ, IRQ_DISK, "disk");
-	add_name(&b, KTAPE_OBJ_IRQ, IRQ_NET, "net");
+	add_object_name(&b, KTAPE_OBJ_THREAD, 0, "swapper");
+	add_object_name(&b, KTAPE_OBJ_IRQ, IRQ_DISK, "disk");
+	add_object_name(&b, KTAPE_OBJ_IRQ, IRQ_NET, "net");
 	if (ktape_ctf_append(ctf, data, ktape_build_end(&b, 0, 0)))
 		err(1, "cannot write the trace");
 }
 
-static struct ktape_ctf *create(const struct ktape_info *info, const char *dir)
+static struct ktape_ctf *create_long_trace(const struct ktape_info *info,
+					   const char *dir)
 {
 	struct ktape_ctf *ctf;
 	size_t size;
@@ -311,7 +312,7 @@ int main(int argc, char **argv)
 		errx(2, "usage: make_long DIR EVENTS [HOST BEGIN SEED [SLOW [GAP]]]");
 	s = sim_new(take_host(argc, argv, &info, &slow));
 	events = strtoull(argv[2], NULL, 10);
-	ctf = create(&info, argv[1]);
+	ctf = create_long_trace(&info, argv[1]);
 	write_names(&info, ctf);
 	for (unsigned int i = 0; i < ARRAY_SIZE(more_events); i++)
 		s->mask[more_events[i] / 64] |= 1ULL << (more_events[i] % 64);
@@ -336,11 +337,11 @@ int main(int argc, char **argv)
 			s->tid[cpu] = (int32_t)next->b;
 		s->now += sim_random(s, EVERY_NS * 2);
 		if (s->nr_truth == SIM_TRUTH / 2)
-			flush(s, ctf);
+			write_closed_packets(s, ctf);
 	}
 	sim_stop(s);
 	sim_finish(s);
-	flush(s, ctf);
+	write_closed_packets(s, ctf);
 	if (ktape_ctf_close(ctf))
 		err(1, "cannot write the trace");
 	sim_free(s);

@@ -57,7 +57,7 @@ static void round_of(unsigned long i)
 	lttng_ust_tracepoint(ktape_fields, nothing);
 }
 
-static void *work(void *arg)
+static void *emit_rounds(void *arg)
 {
 	pthread_setname_np(pthread_self(), arg);
 	for (unsigned long i = 0; i < rounds; i++)
@@ -76,11 +76,11 @@ int main(int argc, char **argv)
 	}
 	for (unsigned int i = 0; i < LONG; i++)
 		long_text[i] = (char)('a' + i % 26);
-	if (pthread_create(&other, NULL, work, "other thread")) {
+	if (pthread_create(&other, NULL, emit_rounds, "other thread")) {
 		perror("fields");
 		return 1;
 	}
-	work("first");
+	emit_rounds("first");
 	pthread_join(other, NULL);
 	return 0;
 }

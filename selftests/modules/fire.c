@@ -31,7 +31,7 @@ struct lookup {
 	struct tracepoint *found;
 };
 
-static void look(struct tracepoint *tp, void *data)
+static void match_tracepoint(struct tracepoint *tp, void *data)
 {
 	struct lookup *l = data;
 
@@ -43,7 +43,7 @@ struct tracepoint *fire_find(const char *name)
 {
 	struct lookup l = { .name = name };
 
-	for_each_kernel_tracepoint(look, &l)
+	for_each_kernel_tracepoint(match_tracepoint, &l)
 		;
 	return l.found;
 }
@@ -185,7 +185,7 @@ static int requeue(struct request *rq)
 	return FIRE(block_rq_requeue, (rq), struct request *);
 }
 
-static int merge(struct request *rq)
+static int merge_request(struct request *rq)
 {
 	return FIRE(block_rq_merge, (rq), struct request *);
 }
@@ -203,7 +203,7 @@ static int fire_requeue(void)
 
 static int fire_merge(void)
 {
-	return fire_request(merge);
+	return fire_request(merge_request);
 }
 
 /* Another disk with the same number. */
@@ -265,7 +265,7 @@ static const struct fire fires[] = { { "kmalloc", fire_kmalloc },
 				     { "block_error", fire_block_error },
 				     {} };
 
-static int run(const struct fire *table, const char *name)
+static int run_fire(const struct fire *table, const char *name)
 {
 	for (; table->name; table++)
 		if (sysfs_streq(name, table->name))
@@ -273,11 +273,11 @@ static int run(const struct fire *table, const char *name)
 	return -EINVAL;
 }
 
-static int set_fire(const char *name, const struct kernel_param *kp)
+static int fire_by_name(const char *name, const struct kernel_param *kp)
 {
-	int ret = run(fires, name);
+	int ret = run_fire(fires, name);
 
-	return ret == -EINVAL ? run(fire_errors, name) : ret;
+	return ret == -EINVAL ? run_fire(fire_errors, name) : ret;
 }
 
 static int get_fire(char *to, const struct kernel_param *kp)
@@ -286,7 +286,7 @@ static int get_fire(char *to, const struct kernel_param *kp)
 }
 
 static const struct kernel_param_ops fire_ops = {
-	.set = set_fire,
+	.set = fire_by_name,
 	.get = get_fire,
 };
 

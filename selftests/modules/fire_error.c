@@ -34,7 +34,7 @@
 #include "fire.h"
 
 /* UML has only a macro for it, which names the member. */
-static void set_pointer(struct pt_regs *regs, unsigned long to)
+static void set_instruction_pointer(struct pt_regs *regs, unsigned long to)
 {
 #ifdef CONFIG_UML
 	instruction_pointer(regs) = to;
@@ -44,7 +44,8 @@ static void set_pointer(struct pt_regs *regs, unsigned long to)
 }
 
 /* Call only ktape's notifier of a chain. */
-static int tell(struct notifier_block *nb, unsigned long event, void *data)
+static int call_ktape_notifier(struct notifier_block *nb, unsigned long event,
+			       void *data)
 {
 	char name[KSYM_SYMBOL_LEN];
 
@@ -80,8 +81,8 @@ static int fire_error_die(void)
 		.signr = 11,
 	};
 
-	set_pointer(&regs, (unsigned long)fire_error_die);
-	return tell(&first_to_die, DIE_OOPS, &die);
+	set_instruction_pointer(&regs, (unsigned long)fire_error_die);
+	return call_ktape_notifier(&first_to_die, DIE_OOPS, &die);
 }
 
 /* Not a death but a breakpoint. */
@@ -90,12 +91,13 @@ static int fire_error_trap(void)
 	static struct pt_regs regs; /* UML's are too large for the stack */
 	struct die_args die = { .regs = &regs, .str = "kt-trap" };
 
-	return tell(&first_to_die, DIE_OOPS + 1, &die);
+	return call_ktape_notifier(&first_to_die, DIE_OOPS + 1, &die);
 }
 
 static int fire_error_panic(void)
 {
-	return tell(rcu_dereference_raw(panic_notifier_list.head), 0, "kt-panic");
+	return call_ktape_notifier(rcu_dereference_raw(panic_notifier_list.head),
+				   0, "kt-panic");
 }
 
 static int fire_error_hang(void)
@@ -199,7 +201,7 @@ static int on_module(struct notifier_block *nb, unsigned long event, void *data)
 
 static struct notifier_block modules = { .notifier_call = on_module };
 
-static struct scsi_cmnd *command(void)
+static struct scsi_cmnd *scsi_command(void)
 {
 	static struct scsi_cmnd cmd = { .cmd_len = 6, .result = 0x30000 };
 	static struct scsi_device device = { .channel = 1, .id = 2, .lun = 3 };
@@ -225,11 +227,11 @@ static int fire_scsi(struct tracepoint *tp, bool timeout)
 	f = rcu_dereference_sched(tp->funcs);
 	for (; f && f->func; f++) {
 		if (timeout)
-			((void (*)(void *, struct scsi_cmnd *))f->func)(f->data,
-									command());
+			((void (*)(void *, struct scsi_cmnd *))f->func)(
+				f->data, scsi_command());
 		else
 			((void (*)(void *, struct scsi_cmnd *, int))f->func)(
-				f->data, command(), 0x1055);
+				f->data, scsi_command(), 0x1055);
 	}
 	preempt_enable_notrace();
 	return 0;

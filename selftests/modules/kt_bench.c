@@ -23,7 +23,7 @@ static void emit_mark(unsigned int n)
 	LOOP(n, ktape_mark(1, NULL));
 }
 
-static void emit_text(unsigned int n)
+static void emit_text_mark(unsigned int n)
 {
 	LOOP(n, ktape_mark(1, "sixteen letters."));
 }
@@ -38,7 +38,7 @@ static void emit_exception(unsigned int n)
 	LOOP(n, Trace3(_TRACE_SW_SEVERITY0, KTAPE_EXC_CODE(0x1234, 1), 1, 2, 3));
 }
 
-static void emit_user(unsigned int n)
+static void emit_user_event(unsigned int n)
 {
 	static const u32 args[2] = { 1, 2 };
 
@@ -50,11 +50,11 @@ static const struct {
 	void (*emit)(unsigned int n);
 } forms[] = {
 	{ "nothing", emit_nothing },	 { "mark", emit_mark },
-	{ "text", emit_text },		 { "value", emit_value },
-	{ "exception", emit_exception }, { "user", emit_user },
+	{ "text", emit_text_mark },	 { "value", emit_value },
+	{ "exception", emit_exception }, { "user", emit_user_event },
 };
 
-static int run(const char *text, const struct kernel_param *param)
+static int run_form(const char *text, const struct kernel_param *param)
 {
 	unsigned int n, i;
 	char what[16];
@@ -69,7 +69,7 @@ static int run(const char *text, const struct kernel_param *param)
 	return -EINVAL;
 }
 
-static const struct kernel_param_ops run_ops = { .set = run };
+static const struct kernel_param_ops run_ops = { .set = run_form };
 
 module_param_cb(run, &run_ops, NULL, 0200);
 MODULE_PARM_DESC(run, "what to emit, and how often");

@@ -62,7 +62,7 @@ static unsigned long locker_slept;
 void kt_cause_mutex_fn(struct work_struct *work)
 {
 	locker_slept = current->nvcsw;
-	/* Pairs with the acquire in is_waited_for(). */
+	/* Pairs with the acquire in has_locker_slept(). */
 	smp_store_release(&locker, current);
 	mutex_lock(&contended);
 	mutex_unlock(&contended);
@@ -109,7 +109,7 @@ static void cause_tasklet(void)
 	tasklet_unlock_wait(&tasklet);
 }
 
-static void nothing(void *arg)
+static void ignore_call(void *arg)
 {
 }
 
@@ -127,19 +127,19 @@ static void cause_irq_work(void)
 
 static void cause_call_single(void)
 {
-	smp_call_function_single(1, nothing, NULL, 1);
+	smp_call_function_single(1, ignore_call, NULL, 1);
 }
 
 static void cause_call(void)
 {
-	smp_call_function(nothing, NULL, 1);
+	smp_call_function(ignore_call, NULL, 1);
 }
 
 /*
  * Sleep once by @sleep. If this thread is descheduled on the way until the
  * timer has expired, it does not sleep, and the kernel does not count it.
  */
-static void sleep_once(void (*sleep)(void))
+static void sleep_exactly_once(void (*sleep)(void))
 {
 	unsigned long before = current->nvcsw;
 
@@ -155,7 +155,7 @@ static void sleep_long(void)
 
 static void cause_sleep(void)
 {
-	sleep_once(sleep_long);
+	sleep_exactly_once(sleep_long);
 }
 
 noinline void kt_cause_io_sleep(void)
@@ -168,11 +168,11 @@ noinline void kt_cause_io_sleep(void)
 
 static void cause_io_sleep(void)
 {
-	sleep_once(kt_cause_io_sleep);
+	sleep_exactly_once(kt_cause_io_sleep);
 }
 
 /* Between its two calls the worker can have slept in the first one only. */
-static bool is_waited_for(void)
+static bool has_locker_slept(void)
 {
 	struct task_struct *who = smp_load_acquire(&locker);
 
@@ -185,9 +185,9 @@ static void cause_mutex(void)
 	locker = NULL;
 	mutex_lock(&contended);
 	queue_work(system_wq, &mutex_work);
-	sleep_once(sleep_long);
+	sleep_exactly_once(sleep_long);
 	/* Use an interruptible sleep, because uninterruptible ones are counted. */
-	while (!is_waited_for())
+	while (!has_locker_slept())
 		schedule_timeout_interruptible(1);
 	mutex_unlock(&contended);
 	wait_for_completion(&done);
@@ -205,7 +205,7 @@ static const struct {
 	{ "io_sleep", cause_io_sleep }, { "mutex", cause_mutex },
 };
 
-static int run(const char *text, const struct kernel_param *param)
+static int run_cause(const char *text, const struct kernel_param *param)
 {
 	unsigned int n, i;
 	char what[16];
@@ -222,7 +222,7 @@ static int run(const char *text, const struct kernel_param *param)
 	return 0;
 }
 
-static const struct kernel_param_ops run_ops = { .set = run };
+static const struct kernel_param_ops run_ops = { .set = run_cause };
 
 module_param_cb(run, &run_ops, NULL, 0200);
 MODULE_PARM_DESC(run, "what to cause, and how often");

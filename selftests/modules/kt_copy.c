@@ -140,7 +140,7 @@ static const struct kernel_param_ops failed_ops = { .get = get_failed };
 module_param_cb(failed, &failed_ops, NULL, 0400);
 MODULE_PARM_DESC(failed, "how many of each kind were made to fail");
 
-static void remove_probes(void)
+static void remove_access_probes(void)
 {
 	int i;
 
@@ -163,7 +163,7 @@ static int __init kt_copy_init(void)
 		pr_info("%s cannot be probed: %d\n", p->symbol_name, ret);
 		/* Without these two nothing is left to test. */
 		if (i < 2) {
-			remove_probes();
+			remove_access_probes();
 			return ret;
 		}
 	}
@@ -173,7 +173,7 @@ module_init(kt_copy_init);
 
 static void __exit kt_copy_exit(void)
 {
-	remove_probes();
+	remove_access_probes();
 }
 module_exit(kt_copy_exit);
 

@@ -37,12 +37,12 @@ static DEFINE_PER_CPU(struct counts, counts);
 static struct tracepoint *found[ARRAY_SIZE(points)];
 
 /* The tracepoint's arguments follow and are ignored. */
-static void notrace count(void *class)
+static void notrace count_class(void *class)
 {
 	this_cpu_inc(counts.n[(unsigned long)class]);
 }
 
-static void look(struct tracepoint *tp, void *unused)
+static void find_point(struct tracepoint *tp, void *unused)
 {
 	unsigned int i;
 
@@ -51,7 +51,7 @@ static void look(struct tracepoint *tp, void *unused)
 			found[i] = tp;
 }
 
-static int show(struct seq_file *m, void *unused)
+static int show_counts(struct seq_file *m, void *unused)
 {
 	unsigned int cpu, i;
 
@@ -64,13 +64,13 @@ static int show(struct seq_file *m, void *unused)
 	return 0;
 }
 
-static void detach(void)
+static void detach_points(void)
 {
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(points); i++)
 		if (found[i])
-			tracepoint_probe_unregister(found[i], (void *)count,
+			tracepoint_probe_unregister(found[i], (void *)count_class,
 						    (void *)points[i].class);
 	tracepoint_synchronize_unregister();
 }
@@ -80,22 +80,23 @@ static int __init count_init(void)
 	unsigned int i;
 	int ret;
 
-	for_each_kernel_tracepoint(look, NULL)
+	for_each_kernel_tracepoint(find_point, NULL)
 		;
 	for (i = 0; i < ARRAY_SIZE(points); i++) {
 		ret = found[i] ?
-			      tracepoint_probe_register(found[i], (void *)count,
+			      tracepoint_probe_register(found[i],
+							(void *)count_class,
 							(void *)points[i].class) :
 			      -ENOENT;
 		if (ret) {
 			pr_err("kt_count: %s: %d\n", points[i].name, ret);
 			found[i] = NULL;
-			detach();
+			detach_points();
 			return ret;
 		}
 	}
-	if (!proc_create_single("kt_count", 0444, NULL, show)) {
-		detach();
+	if (!proc_create_single("kt_count", 0444, NULL, show_counts)) {
+		detach_points();
 		return -ENOMEM;
 	}
 	return 0;
@@ -105,7 +106,7 @@ module_init(count_init);
 static void __exit count_exit(void)
 {
 	remove_proc_entry("kt_count", NULL);
-	detach();
+	detach_points();
 }
 module_exit(count_exit);
 

@@ -28,7 +28,7 @@ static bool is_other_used;
 static unsigned int used;
 static char names[HANDLERS][NAME_SIZE];
 
-static irqreturn_t handle(int number, void *data)
+static irqreturn_t handle_interrupt(int number, void *data)
 {
 	return IRQ_HANDLED;
 }
@@ -45,11 +45,12 @@ static int set_add(const char *text, const struct kernel_param *kp)
 		strscpy(names[used], text, NAME_SIZE);
 		name = strim(names[used]);
 	}
-	ret = request_irq(irq, handle, alone ? 0 : IRQF_SHARED, name, names[used]);
+	ret = request_irq(irq, handle_interrupt, alone ? 0 : IRQF_SHARED, name,
+			  names[used]);
 	used += !ret;
 	if (ret || !other || is_other_used)
 		return ret;
-	ret = request_irq(other, handle, 0, "kt-other", NULL);
+	ret = request_irq(other, handle_interrupt, 0, "kt-other", NULL);
 	is_other_used = !ret;
 	return ret;
 }
@@ -69,7 +70,7 @@ static int set_free(const char *text, const struct kernel_param *kp)
 	return 0;
 }
 
-static int set_fire(const char *text, const struct kernel_param *kp)
+static int fire_interrupts(const char *text, const struct kernel_param *kp)
 {
 	unsigned long n, i;
 	int ret = kstrtoul(text, 0, &n);
@@ -84,7 +85,7 @@ static int set_fire(const char *text, const struct kernel_param *kp)
 
 static const struct kernel_param_ops add_ops = { .set = set_add };
 static const struct kernel_param_ops free_ops = { .set = set_free };
-static const struct kernel_param_ops fire_ops = { .set = set_fire };
+static const struct kernel_param_ops fire_ops = { .set = fire_interrupts };
 
 module_param(at, int, 0444);
 MODULE_PARM_DESC(at, "the number that it is to have, 0: any");
@@ -153,7 +154,7 @@ static int make_interrupt(int number)
 	return ret;
 }
 
-static int __init kt_irq_init(void)
+static int __init kt_irq_module_init(void)
 {
 	int ret = other ? make_interrupt(other) : 0;
 
@@ -168,9 +169,9 @@ static int __init kt_irq_init(void)
 	count_notes();
 	return 0;
 }
-module_init(kt_irq_init);
+module_init(kt_irq_module_init);
 
-static void __exit kt_irq_exit(void)
+static void __exit kt_irq_module_exit(void)
 {
 	count_no_notes();
 	free_handlers();
@@ -178,7 +179,7 @@ static void __exit kt_irq_exit(void)
 	if (other)
 		irq_free_desc(other);
 }
-module_exit(kt_irq_exit);
+module_exit(kt_irq_module_exit);
 
 MODULE_DESCRIPTION("an interrupt that is fired on demand");
 MODULE_LICENSE("GPL");

@@ -58,7 +58,7 @@ static int set_nmis(const char *text, const struct kernel_param *kp)
 	return ret;
 }
 
-static int set_calls(const char *text, const struct kernel_param *kp)
+static int call_nmi_target(const char *text, const struct kernel_param *kp)
 {
 	unsigned long n;
 	int ret = kstrtoul(text, 0, &n);
@@ -89,7 +89,7 @@ static int get_begin(char *buffer, const struct kernel_param *kp)
 
 static const struct kernel_param_ops begin_ops = { .get = get_begin };
 static const struct kernel_param_ops nmi_ops = { .set = set_nmis };
-static const struct kernel_param_ops call_ops = { .set = set_calls };
+static const struct kernel_param_ops call_ops = { .set = call_nmi_target };
 
 module_param_cb(nmis, &nmi_ops, NULL, 0200);
 MODULE_PARM_DESC(nmis, "call it in so many NMIs of this CPU");

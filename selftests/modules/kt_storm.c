@@ -52,7 +52,7 @@ static DECLARE_WAIT_QUEUE_HEAD(ended);
 static unsigned long number;
 
 /* Events of one level do not nest in each other, so its number is a plain word. */
-static void emit(struct storm *s, u32 level)
+static void emit_level_event(struct storm *s, u32 level)
 {
 	u64 n = s->seq[level]++;
 	const u32 args[] = { level, (u32)n, (u32)(n >> 32),
@@ -67,7 +67,7 @@ static void on_softirq(unsigned long arg)
 	int i;
 
 	for (i = 0; i < 3; i++)
-		emit(s, 1);
+		emit_level_event(s, 1);
 }
 
 static enum hrtimer_restart on_timer(struct hrtimer *timer)
@@ -77,7 +77,7 @@ static enum hrtimer_restart on_timer(struct hrtimer *timer)
 
 	s->nested += READ_ONCE(s->emits);
 	for (i = 0; i < n; i++)
-		emit(s, 2);
+		emit_level_event(s, 2);
 	tasklet_schedule(&s->tasklet);
 	if (!s->ticks--)
 		return HRTIMER_NORESTART;
@@ -101,7 +101,7 @@ static int storm_main(void *arg)
 
 	for (i = 0; i < number; i++) {
 		WRITE_ONCE(s->emits, true);
-		emit(s, 0);
+		emit_level_event(s, 0);
 		WRITE_ONCE(s->emits, false);
 		if (i % 256 == 0)
 			cond_resched();

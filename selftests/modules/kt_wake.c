@@ -14,12 +14,12 @@ static unsigned int ms = 1000;
 module_param(ms, uint, 0444);
 MODULE_PARM_DESC(ms, "milliseconds after loading");
 
-static void wake(struct work_struct *work)
+static void wake_system(struct work_struct *work)
 {
 	pm_system_wakeup();
 }
 
-static DECLARE_DELAYED_WORK(wake_work, wake);
+static DECLARE_DELAYED_WORK(wake_work, wake_system);
 
 static int __init kt_wake_init(void)
 {

@@ -16,13 +16,13 @@ static atomic_t seen;
 module_param_named(seen, seen.counter, int, 0444);
 MODULE_PARM_DESC(seen, "records so far");
 
-static void echo(struct ktape_sink *sink, const struct ktape_record *rec)
+static void echo_record(struct ktape_sink *sink, const struct ktape_record *rec)
 {
 	atomic_inc(&seen);
 	ktape_mark(ECHO_ID, "echo");
 }
 
-static struct ktape_sink sink = { .owner = THIS_MODULE, .event = echo };
+static struct ktape_sink sink = { .owner = THIS_MODULE, .event = echo_record };
 
 static int __init echo_init(void)
 {

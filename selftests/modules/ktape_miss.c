@@ -31,7 +31,7 @@ noinline unsigned long ktape_sleeper(unsigned long n)
 	return n;
 }
 
-static int sleep_once(void *data)
+static int call_sleeper(void *data)
 {
 	WARN_ON(ktape_sleeper((unsigned long)data) != (unsigned long)data);
 	if (atomic_dec_and_test(&running))
@@ -53,7 +53,7 @@ static int set_sleepers(const char *text, const struct kernel_param *kp)
 	atomic_set(&entered, 0);
 	for (; n; n--) {
 		atomic_inc(&running);
-		task = kthread_run(sleep_once, (void *)(unsigned long)n,
+		task = kthread_run(call_sleeper, (void *)(unsigned long)n,
 				   "ktape_sleeper");
 		if (IS_ERR(task)) {
 			atomic_dec(&running);

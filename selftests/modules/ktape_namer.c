@@ -17,16 +17,16 @@ MODULE_PARM_DESC(others, "calls that returned anything else");
 
 static struct ktape_sink other;
 
-static void count(int ret)
+static void count_name_result(int ret)
 {
 	atomic_inc(ret == -EDEADLK ? &refused : &others);
 }
 
 static void name_another(struct ktape_sink *sink, const struct ktape_record *rec)
 {
-	count(ktape_name_marker(NAMER_ID, "by a sink"));
-	count(ktape_name_marker(NAMER_ID, NULL));
-	count(ktape_sink_register(&other));
+	count_name_result(ktape_name_marker(NAMER_ID, "by a sink"));
+	count_name_result(ktape_name_marker(NAMER_ID, NULL));
+	count_name_result(ktape_sink_register(&other));
 }
 
 static struct ktape_sink sink = { .owner = THIS_MODULE, .event = name_another };

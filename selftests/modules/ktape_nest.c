@@ -29,7 +29,7 @@ module_param(torn, int, 0444);
 MODULE_PARM_DESC(torn, "events that changed while another was emitted");
 
 /* All words are equal, so that a mixture of two records shows. */
-static void emit(u32 opcode, atomic_t *count)
+static void emit_equal_words(u32 opcode, atomic_t *count)
 {
 	u32 n = (u32)atomic_inc_return(count) - 1;
 	const u32 buf[] = { n, n, n, n, n, n, n, n };
@@ -38,9 +38,9 @@ static void emit(u32 opcode, atomic_t *count)
 		   sizeof(buf));
 }
 
-static void interrupt(void *unused)
+static void emit_in_interrupt(void *unused)
 {
-	emit(202, &in_interrupts);
+	emit_equal_words(202, &in_interrupts);
 }
 
 static void tasks(struct work_struct *work)
@@ -48,7 +48,7 @@ static void tasks(struct work_struct *work)
 	int i;
 
 	for (i = 0; i < TASKS; i++)
-		emit(201, &in_tasks);
+		emit_equal_words(201, &in_tasks);
 }
 
 static DEFINE_PER_CPU(struct work_struct, works);
@@ -58,7 +58,7 @@ static void nest(struct ktape_sink *sink, const struct ktape_record *rec)
 	const u32 *words = rec->blob, first = words[0];
 	u32 i;
 
-	emit(203, &in_sinks);
+	emit_equal_words(203, &in_sinks);
 	for (i = 0; i < rec->size / sizeof(*words); i++)
 		torn += words[i] != first;
 }
@@ -74,14 +74,14 @@ static int __init nest_init(void)
 		schedule_work_on(cpu, per_cpu_ptr(&works, cpu));
 	}
 	for (i = 0; i < INTERRUPTS; i++)
-		on_each_cpu(interrupt, NULL, 1);
+		on_each_cpu(emit_in_interrupt, NULL, 1);
 	for_each_online_cpu(cpu)
 		flush_work(per_cpu_ptr(&works, cpu));
 	sink.mask[0] = BIT_ULL(KTAPE_EV_TRACE_EVENT);
 	i = ktape_sink_register(&sink);
 	if (i)
 		return i;
-	emit(203, &in_sinks);
+	emit_equal_words(203, &in_sinks);
 	ktape_sink_unregister(&sink);
 	return 0;
 }

@@ -19,12 +19,12 @@ module_param(fail, bool, 0444);
 MODULE_PARM_DESC(fail,
 		 "fail to load after the first record; ktape unregisters then");
 
-static void count(struct ktape_sink *sink, const struct ktape_record *rec)
+static void count_sink_record(struct ktape_sink *sink, const struct ktape_record *rec)
 {
 	atomic_inc(&seen);
 }
 
-static struct ktape_sink sink = { .owner = THIS_MODULE, .event = count };
+static struct ktape_sink sink = { .owner = THIS_MODULE, .event = count_sink_record };
 
 /*
  * Fail while the sink is called.  It stays registered: ktape finds it by its owner, and a

@@ -24,7 +24,7 @@ noinline unsigned long ktape_target(unsigned long a, unsigned long b,
 }
 
 /* The first argument numbers the calls; the others identify themselves. */
-static int set_calls(const char *text, const struct kernel_param *kp)
+static int call_target(const char *text, const struct kernel_param *kp)
 {
 	unsigned long i, n, sum = 0;
 	int ret = kstrtoul(text, 0, &n);
@@ -91,7 +91,7 @@ static int set_below(const char *text, const struct kernel_param *kp)
 
 static const struct kernel_param_ops below_ops = { .set = set_below };
 static const struct kernel_param_ops call_ops = { .set = set_call };
-static const struct kernel_param_ops calls_ops = { .set = set_calls };
+static const struct kernel_param_ops calls_ops = { .set = call_target };
 static unsigned long total;
 
 module_param_cb(calls, &calls_ops, &total, 0200);

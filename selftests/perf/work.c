@@ -75,7 +75,7 @@ static void touch_files(void)
 	unlink("/tmp/perf work");
 }
 
-static void spin(void)
+static void spin_10_ms(void)
 {
 	struct timespec begin, now;
 
@@ -110,7 +110,7 @@ int main(int argc, char **argv)
 				       "one\0two" + 4 * j);
 		touch_memory();
 		touch_files();
-		spin();
+		spin_10_ms();
 		kill(getpid(), SIGUSR1);
 		for (size_t j = 0; j < 2; j++)
 			pthread_join(threads[j], NULL);

@@ -51,13 +51,13 @@ static void resize(unsigned int rows)
 	ioctl(keys.terminal, TIOCSWINSZ, &size);
 }
 
-static bool has(const char *text)
+static bool screen_has(const char *text)
 {
 	return text && memmem(keys.screen, keys.len, text, strlen(text));
 }
 
 /* Read what the command draws within @ms.  Return: false if it draws nothing. */
-static bool read_some(int ms)
+static bool read_drawing(int ms)
 {
 	struct pollfd p = { .fd = keys.terminal, .events = POLLIN };
 	char rest[4096];
@@ -85,8 +85,8 @@ static void read_screen(const char *text)
 {
 	unsigned int i = 0;
 
-	while (!has(text) && i++ < READS)
-		if (!read_some(DRAW_MS))
+	while (!screen_has(text) && i++ < READS)
+		if (!read_drawing(DRAW_MS))
 			return;
 }
 
@@ -95,7 +95,7 @@ static void draw_anew(unsigned int rows)
 {
 	unsigned int i = 0;
 
-	while (i++ < READS && read_some(0))
+	while (i++ < READS && read_drawing(0))
 		;
 	keys.len = 0;
 	resize(rows);
@@ -112,7 +112,7 @@ static bool shows(const char *text)
 	for (unsigned int i = 0; i < TRIES && !keys.over; i++) {
 		draw_anew(ROWS + i % 2);
 		read_screen(text);
-		if (has(text))
+		if (screen_has(text))
 			return true;
 	}
 	printf("the screen does not show \"%s\":\n%.*s\n", text, (int)keys.len,
@@ -133,7 +133,7 @@ static bool type(const char *text)
 }
 
 /* Wait for the end of the command, and compare the settings of the terminal. */
-static bool end(void)
+static bool await_command_end(void)
 {
 	struct termios now = { .c_iflag = 0 };
 	int status = -1;
@@ -153,14 +153,14 @@ static bool end(void)
 	return false;
 }
 
-static bool take_step(char *line)
+static bool run_script_line(char *line)
 {
 	line[strcspn(line, "\n")] = '\0';
 	if (!strncmp(line, "shows ", 6))
 		return shows(line + 6);
 	if (!strncmp(line, "type ", 5))
 		return type(line + 5);
-	return !strcmp(line, "end") && end();
+	return !strcmp(line, "end") && await_command_end();
 }
 
 static void run_command(char **argv)
@@ -189,7 +189,7 @@ int main(int argc, char **argv)
 	if (!keys.command)
 		run_command(argv + 1);
 	while (fgets(line, sizeof(line), stdin)) {
-		if (take_step(line))
+		if (run_script_line(line))
 			continue;
 		printf("failed: %s\n", line);
 		kill(keys.command, SIGKILL);

@@ -62,19 +62,12 @@ struct scene {
 
 /* ---- recording ------------------------------------------------------------ */
 
-static inline void must(struct scene *sc, const char *what, int err)
+static inline void scene_must(struct scene *sc, const char *what, int err)
 {
 	if (err >= 0)
 		return;
 	sc->ref.errors++;
 	printf("# %s: %s\n", what, strerror(-err));
-}
-
-static inline unsigned int number(int fd)
-{
-	struct ktape_layout l;
-
-	return kt_layout(fd, &l, NULL, 0) ? ~0U : l.session;
 }
 
 static inline int fd_of(const struct scene *sc, enum way way)
@@ -92,7 +85,7 @@ static inline void close_gap(struct scene *sc, enum way way, uint32_t op)
 	kta_close_gap(&sc->gap[way], op);
 }
 
-static inline const char *add_trace(struct scene *sc, enum way way, bool whole)
+static inline const char *add_scene_trace(struct scene *sc, enum way way, bool whole)
 {
 	struct kta_trace *t = &sc->trace[sc->nr_traces];
 
@@ -104,19 +97,19 @@ static inline const char *add_trace(struct scene *sc, enum way way, bool whole)
 }
 
 /* Take a snapshot of the rings as they are. */
-static inline void save(struct scene *sc, enum way way, bool whole)
+static inline void save_scene_rings(struct scene *sc, enum way way, bool whole)
 {
 	const struct ktape_recorder_options how = {
-		.dir = add_trace(sc, way, whole),
+		.dir = add_scene_trace(sc, way, whole),
 		.flags = KTAPE_RECORD_ATTACHED | KTAPE_RECORD_NO_URING,
 	};
 	struct ktape_recorder *rec;
 	int err = ktape_recorder_open(sc->s[way], &how, &rec);
 
-	must(sc, how.dir, err);
+	scene_must(sc, how.dir, err);
 	if (err)
 		return;
-	must(sc, how.dir, ktape_recorder_finish(rec));
+	scene_must(sc, how.dir, ktape_recorder_finish(rec));
 	ktape_recorder_close(rec);
 }
 
@@ -126,27 +119,29 @@ static inline void save(struct scene *sc, enum way way, bool whole)
  */
 static inline void save_stream(struct scene *sc, enum way way, bool whole)
 {
-	const char *path = add_trace(sc, way, whole);
+	const char *path = add_scene_trace(sc, way, whole);
 	int to = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-	int fd = kt_attach_id(fd_of(sc, way), number(fd_of(sc, way)));
+	int fd = kt_attach_id(fd_of(sc, way), kt_layout_session(fd_of(sc, way)));
 	struct kt_buf b = {};
 
-	must(sc, "attach", fd);
-	must(sc, "read", kt_slurp(&b, fd, 64 << 10));
-	must(sc, path, write(to, b.p, b.len) == (ssize_t)b.len ? 0 : -EIO);
+	scene_must(sc, "attach", fd);
+	scene_must(sc, "read", kt_slurp(&b, fd, 64 << 10));
+	scene_must(sc, path, write(to, b.p, b.len) == (ssize_t)b.len ? 0 : -EIO);
 	close(to);
 	close(fd);
 	kt_buf_free(&b);
 }
 
-static inline void attach(struct scene *sc, enum way way, unsigned int flags)
+static inline void attach_scene_recorder(struct scene *sc, enum way way,
+					 unsigned int flags)
 {
 	const struct ktape_recorder_options how = {
-		.dir = add_trace(sc, way, false),
+		.dir = add_scene_trace(sc, way, false),
 		.flags = flags | KTAPE_RECORD_NO_URING,
 	};
 
-	must(sc, how.dir, ktape_recorder_open(sc->s[way], &how, &sc->rec[way]));
+	scene_must(sc, how.dir,
+		   ktape_recorder_open(sc->s[way], &how, &sc->rec[way]));
 }
 
 /**
@@ -165,7 +160,8 @@ static inline struct gone gone_of(struct scene *sc, enum way way)
 
 	for (int cpu = 0; cpu < sc->ref.cpus; cpu++) {
 		for (uint32_t kind = 0; kind < KTAPE_RINGS_PER_CPU; kind++) {
-			must(sc, "stats", kt_stats(fd_of(sc, way), cpu, kind, &st));
+			scene_must(sc, "stats",
+				   kt_stats(fd_of(sc, way), cpu, kind, &st));
 			gone.lost += kt_lost(&st);
 			gone.overwritten += st.tail;
 		}
@@ -173,24 +169,25 @@ static inline struct gone gone_of(struct scene *sc, enum way way)
 	return gone;
 }
 
-static inline bool is_whole(struct scene *sc, enum way way)
+static inline bool is_way_whole(struct scene *sc, enum way way)
 {
 	struct gone gone = gone_of(sc, way);
 
 	return !gone.lost && !gone.overwritten;
 }
 
-static inline void create(struct scene *sc, enum way way)
+static inline void create_way_session(struct scene *sc, enum way way)
 {
 	struct ktape_create c = { .mode = ways[way].mode,
 				  .ring_size = ways[way].ring,
 				  .control_size = ways[way].control,
 				  .block_size = 4096 };
 
-	must(sc, ways[way].name, ktape_device_create(sc->dev, &c, &sc->s[way]));
+	scene_must(sc, ways[way].name,
+		   ktape_device_create(sc->dev, &c, &sc->s[way]));
 	if (sc->ref.errors)
 		return;
-	must(sc, "profile", kt_profile_only(fd_of(sc, way), kta_ops));
+	scene_must(sc, "profile", kt_profile_only(fd_of(sc, way), kta_ops));
 }
 
 /* ---- what is done meanwhile ------------------------------------------------ */
@@ -198,161 +195,166 @@ static inline void create(struct scene *sc, enum way way)
 static inline void filter_calls(struct scene *sc)
 {
 	open_gap(sc, FILTERED, KTAPE_EV_SYS_ENTER);
-	must(sc, "calls",
-	     kt_filter_bit(fd_of(sc, FILTERED), KTAPE_FILTER_SYSCALL,
-			   KTAPE_FILTER_SYSCALL_WORDS, SYS_getppid, false));
+	scene_must(sc, "calls",
+		   kt_filter_bit(fd_of(sc, FILTERED), KTAPE_FILTER_SYSCALL,
+				 KTAPE_FILTER_SYSCALL_WORDS, SYS_getppid, false));
 }
 
 static inline void pass_calls(struct scene *sc)
 {
-	must(sc, "calls", kt_filter_off(fd_of(sc, FILTERED), KTAPE_FILTER_SYSCALL));
+	scene_must(sc, "calls",
+		   kt_filter_off(fd_of(sc, FILTERED), KTAPE_FILTER_SYSCALL));
 	close_gap(sc, FILTERED, KTAPE_EV_SYS_ENTER);
 }
 
 static inline void filter_pids(struct scene *sc)
 {
 	open_gap(sc, FILTERED, 0);
-	must(sc, "pid", kt_filter_pid(fd_of(sc, FILTERED), sc->worker[0].tid, 0));
+	scene_must(sc, "pid",
+		   kt_filter_pid(fd_of(sc, FILTERED), sc->worker[0].tid, 0));
 }
 
 static inline void pass_pids(struct scene *sc)
 {
-	must(sc, "pid", kt_filter_off(fd_of(sc, FILTERED), KTAPE_FILTER_PID));
+	scene_must(sc, "pid", kt_filter_off(fd_of(sc, FILTERED), KTAPE_FILTER_PID));
 	close_gap(sc, FILTERED, 0);
 }
 
 static inline void without_marks(struct scene *sc)
 {
 	open_gap(sc, FILTERED, KTAPE_EV_MARK_VALUE);
-	must(sc, "profile",
-	     kt_profile_ops(fd_of(sc, FILTERED), KTAPE_PROFILE_ANDNOT,
-			    KTAPE_EV_MARK_VALUE, 0, 0));
+	scene_must(sc, "profile",
+		   kt_profile_ops(fd_of(sc, FILTERED), KTAPE_PROFILE_ANDNOT,
+				  KTAPE_EV_MARK_VALUE, 0, 0));
 }
 
 static inline void with_marks(struct scene *sc)
 {
-	must(sc, "profile",
-	     kt_profile_ops(fd_of(sc, FILTERED), KTAPE_PROFILE_OR,
-			    KTAPE_EV_MARK_VALUE, 0, 0));
+	scene_must(sc, "profile",
+		   kt_profile_ops(fd_of(sc, FILTERED), KTAPE_PROFILE_OR,
+				  KTAPE_EV_MARK_VALUE, 0, 0));
 	close_gap(sc, FILTERED, KTAPE_EV_MARK_VALUE);
 }
 
-static inline void stop(struct scene *sc)
+static inline void stop_restarted(struct scene *sc)
 {
 	open_gap(sc, RESTARTED, 0);
-	must(sc, "stop", ktape_device_stop(sc->s[RESTARTED]));
+	scene_must(sc, "stop", ktape_device_stop(sc->s[RESTARTED]));
 }
 
-static inline void start(struct scene *sc)
+static inline void start_restarted(struct scene *sc)
 {
-	must(sc, "start", ktape_device_start(sc->s[RESTARTED]));
+	scene_must(sc, "start", ktape_device_start(sc->s[RESTARTED]));
 	close_gap(sc, RESTARTED, 0);
 }
 
-static inline void look(struct scene *sc)
+static inline void save_wrapped(struct scene *sc)
 {
-	save(sc, WRAPPED, false);
+	save_scene_rings(sc, WRAPPED, false);
 }
 
-static inline void read_some(struct scene *sc)
+static inline void read_full(struct scene *sc)
 {
-	must(sc, "step", ktape_recorder_step(sc->rec[FULL]));
+	scene_must(sc, "step", ktape_recorder_step(sc->rec[FULL]));
 }
 
-static inline void rotate(struct scene *sc)
+static inline void rotate_scene_trace(struct scene *sc)
 {
-	must(sc, "rotate",
-	     ktape_recorder_rotate(sc->rec[ROTATED], add_trace(sc, ROTATED, false)));
+	scene_must(sc, "rotate",
+		   ktape_recorder_rotate(sc->rec[ROTATED],
+					 add_scene_trace(sc, ROTATED, false)));
 }
 
 static const struct {
 	int step;
 	void (*what)(struct scene *sc);
 } plan[] = {
-	{ 4, stop },	      { 5, pass_calls },  { 6, start },
-	{ 8, read_some },     { 9, filter_pids }, { 10, rotate },
-	{ 11, pass_pids },    { 14, stop },	  { 15, look },
-	{ 16, start },	      { 17, read_some },  { 18, without_marks },
-	{ 20, rotate },	      { 21, with_marks }, { 23, read_some },
-	{ 24, filter_calls },
+	{ 4, stop_restarted },	    { 5, pass_calls },
+	{ 6, start_restarted },	    { 8, read_full },
+	{ 9, filter_pids },	    { 10, rotate_scene_trace },
+	{ 11, pass_pids },	    { 14, stop_restarted },
+	{ 15, save_wrapped },	    { 16, start_restarted },
+	{ 17, read_full },	    { 18, without_marks },
+	{ 20, rotate_scene_trace }, { 21, with_marks },
+	{ 23, read_full },	    { 24, filter_calls },
 };
 
 /*
  * Work until one session has overwritten events and another one has dropped
  * some.
  */
-static inline bool is_enough(struct scene *sc)
+static inline bool has_scene_losses(struct scene *sc)
 {
 	return gone_of(sc, WRAPPED).overwritten && gone_of(sc, FULL).lost;
 }
 
-static inline void live(struct scene *sc)
+static inline void run_scene_steps(struct scene *sc)
 {
 	/* A slow machine needs more rounds for that. */
 	for (int i = 0; i < 100 * STEPS && !sc->ref.errors; i++) {
-		if (i >= STEPS && is_enough(sc))
+		if (i >= STEPS && has_scene_losses(sc))
 			break;
 		/* Vary the times of the steps from scene to scene. */
 		usleep(STEP_US / 2 + lcg_below(&sc->ref.seed, STEP_US));
 		for (size_t j = 0; j < sizeof(plan) / sizeof(*plan); j++)
 			if (plan[j].step == i)
 				plan[j].what(sc);
-		must(sc, "step", ktape_recorder_step(sc->rec[ROTATED]));
+		scene_must(sc, "step", ktape_recorder_step(sc->rec[ROTATED]));
 	}
 }
 
 /* ---- a scene --------------------------------------------------------------- */
 
-static inline void begin(struct scene *sc)
+static inline void begin_scene(struct scene *sc)
 {
-	must(sc, "device", ktape_device_open(NULL, true, &sc->dev));
-	if (!sc->ref.errors && !kt_clock_init(ktape_device_fd(sc->dev)))
-		must(sc, "the clock", -EOPNOTSUPP);
+	scene_must(sc, "device", ktape_device_open(NULL, true, &sc->dev));
+	if (!sc->ref.errors && !kt_clock_setup(ktape_device_fd(sc->dev)))
+		scene_must(sc, "the clock", -EOPNOTSUPP);
 	if (sc->ref.errors)
 		return;
 	sc->first = kt_session_names(LARGE, LARGE, kta_ops);
-	must(sc, "first", sc->first);
+	scene_must(sc, "first", sc->first);
 	for (int i = 0; i < WAYS && !sc->ref.errors; i++)
-		create(sc, i);
+		create_way_session(sc, i);
 	sc->last = kt_session_names(LARGE, LARGE, kta_ops);
-	must(sc, "last", sc->last);
+	scene_must(sc, "last", sc->last);
 	for (int i = 0; i < WAYS && !sc->ref.errors; i++)
-		if (number(fd_of(sc, i)) < number(sc->first) ||
-		    number(fd_of(sc, i)) > number(sc->last))
-			must(sc, "their numbers", -ERANGE);
+		if (kt_layout_session(fd_of(sc, i)) < kt_layout_session(sc->first) ||
+		    kt_layout_session(fd_of(sc, i)) > kt_layout_session(sc->last))
+			scene_must(sc, "their numbers", -ERANGE);
 	if (sc->ref.errors)
 		return;
 	open_gap(sc, RESTARTED, KTAPE_EV_SYS_ENTER);
-	must(sc, "profile",
-	     kt_profile_ops(fd_of(sc, RESTARTED), KTAPE_PROFILE_ANDNOT,
-			    KTAPE_EV_SYS_ENTER, 0, 0));
+	scene_must(sc, "profile",
+		   kt_profile_ops(fd_of(sc, RESTARTED), KTAPE_PROFILE_ANDNOT,
+				  KTAPE_EV_SYS_ENTER, 0, 0));
 	filter_calls(sc);
-	attach(sc, FULL, 0);
-	attach(sc, ROTATED, KTAPE_RECORD_PIECES);
-	must(sc, "start", kt_command(sc->first, KTAPE_IOC_START));
+	attach_scene_recorder(sc, FULL, 0);
+	attach_scene_recorder(sc, ROTATED, KTAPE_RECORD_PIECES);
+	scene_must(sc, "start", kt_control(sc->first, KTAPE_IOC_START));
 	sc->before = kt_now();
-	must(sc, "start", kt_command(sc->last, KTAPE_IOC_START));
+	scene_must(sc, "start", kt_control(sc->last, KTAPE_IOC_START));
 	for (int i = 0; i < WAYS; i++)
-		must(sc, "start", ktape_device_start(sc->s[i]));
+		scene_must(sc, "start", ktape_device_start(sc->s[i]));
 	sc->ref.begin = kt_now();
 }
 
-static inline void end(struct scene *sc)
+static inline void end_scene(struct scene *sc)
 {
 	kta_rest(sc->worker, sc->ref.cpus);
 	sc->ref.end = kt_now();
 	for (int i = 0; i < WAYS; i++)
-		must(sc, "stop", ktape_device_stop(sc->s[i]));
+		scene_must(sc, "stop", ktape_device_stop(sc->s[i]));
 	/* Without losses and gaps the scene would not test the verdicts. */
-	must(sc, "nothing was overwritten",
-	     gone_of(sc, WRAPPED).overwritten ? 0 : -ENODATA);
-	must(sc, "nothing was lost", gone_of(sc, FULL).lost ? 0 : -ENODATA);
-	save(sc, WRAPPED, false);
-	save(sc, RESTARTED, is_whole(sc, RESTARTED));
-	save_stream(sc, RESTARTED, is_whole(sc, RESTARTED));
-	save(sc, FILTERED, is_whole(sc, FILTERED));
-	must(sc, "full", ktape_recorder_finish(sc->rec[FULL]));
-	must(sc, "rotated", ktape_recorder_finish(sc->rec[ROTATED]));
+	scene_must(sc, "nothing was overwritten",
+		   gone_of(sc, WRAPPED).overwritten ? 0 : -ENODATA);
+	scene_must(sc, "nothing was lost", gone_of(sc, FULL).lost ? 0 : -ENODATA);
+	save_scene_rings(sc, WRAPPED, false);
+	save_scene_rings(sc, RESTARTED, is_way_whole(sc, RESTARTED));
+	save_stream(sc, RESTARTED, is_way_whole(sc, RESTARTED));
+	save_scene_rings(sc, FILTERED, is_way_whole(sc, FILTERED));
+	scene_must(sc, "full", ktape_recorder_finish(sc->rec[FULL]));
+	scene_must(sc, "rotated", ktape_recorder_finish(sc->rec[ROTATED]));
 	for (int i = 0; i < WAYS; i++) {
 		ktape_recorder_close(sc->rec[i]);
 		ktape_device_close(sc->s[i]);
@@ -372,7 +374,7 @@ static inline void end(struct scene *sc)
 	ktape_device_close(sc->dev);
 }
 
-static inline struct scene *play(uint64_t seed)
+static inline struct scene *play_scene(uint64_t seed)
 {
 	struct scene *sc = calloc(1, sizeof(*sc));
 
@@ -380,16 +382,17 @@ static inline struct scene *play(uint64_t seed)
 		abort();
 	sc->ref.seed = seed;
 	sc->ref.cpus = kt_cpus() < KTA_CPUS ? kt_cpus() : KTA_CPUS;
-	begin(sc);
+	begin_scene(sc);
 	if (sc->ref.errors)
 		return sc;
-	must(sc, "work", kta_work(sc->worker, sc->ref.cpus, &sc->ref.seed, NULL));
-	live(sc);
-	end(sc);
+	scene_must(sc, "work",
+		   kta_work(sc->worker, sc->ref.cpus, &sc->ref.seed, NULL));
+	run_scene_steps(sc);
+	end_scene(sc);
 	return sc;
 }
 
-static inline void forget(struct scene *sc)
+static inline void remove_scene(struct scene *sc)
 {
 	for (int i = 0; i < sc->nr_traces; i++)
 		ktape_piece_remove(sc->trace[i].path);

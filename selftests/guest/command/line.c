@@ -61,7 +61,7 @@ static void take_signal(int number)
  * Pass a byte through the faults. Return: number of bytes at @to, which has
  * room for 2.
  */
-static size_t pass(uint8_t byte, uint8_t *to)
+static size_t pass_byte(uint8_t byte, uint8_t *to)
 {
 	size_t n = 0;
 
@@ -93,7 +93,7 @@ static size_t pass(uint8_t byte, uint8_t *to)
 	return n;
 }
 
-static bool write_all(int fd, const uint8_t *data, size_t len)
+static bool write_line_bytes(int fd, const uint8_t *data, size_t len)
 {
 	while (len && !over) {
 		ssize_t n = write(fd, data, len);
@@ -124,7 +124,7 @@ static void take_time(size_t bytes)
 }
 
 /* When the line hangs up, unread bytes are discarded. */
-static void drain(int fd)
+static void wait_until_read(int fd)
 {
 	int there, still = 0;
 
@@ -138,29 +138,29 @@ static void drain(int fd)
 static bool has_come(const uint8_t *data, size_t len)
 {
 	static uint8_t last[TEXT_MAX + PART];
-	static size_t held;
+	static size_t kept;
 	size_t text = strlen(line.text), keep;
 	bool found;
 
-	memcpy(last + held, data, len);
-	held += len;
-	found = memmem(last, held, line.text, text);
-	keep = held < text ? held : text - 1;
-	memmove(last, last + held - keep, keep);
-	held = keep;
+	memcpy(last + kept, data, len);
+	kept += len;
+	found = memmem(last, kept, line.text, text);
+	keep = kept < text ? kept : text - 1;
+	memmove(last, last + kept - keep, keep);
+	kept = keep;
 	return found;
 }
 
-/* Create the file once. @held: the terminal that the receiver reads. */
-static void tell(int held)
+/* Create the file once. @receiver: the terminal that the receiver reads. */
+static void create_sign_file(int receiver)
 {
-	drain(held);
+	wait_until_read(receiver);
 	line.text = NULL;
 	close(open(line.sign, O_WRONLY | O_CREAT | O_CLOEXEC, 0644));
 }
 
 /* Copy until the sender hangs up, which read() reports as EIO. */
-static bool carry(int from, int to, int held)
+static bool copy_until_hangup(int from, int to, int receiver)
 {
 	uint8_t in[PART], out[PART * 2];
 	size_t part = line.speed ? line.speed / PARTS_A_SECOND + 1 : PART;
@@ -174,13 +174,13 @@ static bool carry(int from, int to, int held)
 		if (n <= 0)
 			return n == 0 || errno == EIO;
 		for (ssize_t i = 0; i < n; i++, line.came++)
-			len += pass(in[i], out + len);
+			len += pass_byte(in[i], out + len);
 		line.went += len;
-		if (!write_all(to, out, len))
+		if (!write_line_bytes(to, out, len))
 			return false;
 		take_time((size_t)n);
 		if (line.text && has_come(in, (size_t)n))
-			tell(held);
+			create_sign_file(receiver);
 	}
 	return true;
 }
@@ -234,7 +234,7 @@ static bool take_options(int argc, char **argv)
 int main(int argc, char **argv)
 {
 	const struct sigaction action = { .sa_handler = take_signal };
-	int from, to, held;
+	int from, to, receiver;
 	bool good;
 
 	if (!take_options(argc, argv)) {
@@ -250,16 +250,16 @@ int main(int argc, char **argv)
 	 */
 	to = terminal(argv[optind + 1]);
 	/* Keep the receiver's terminal open, so that receivers can come and go. */
-	held = to < 0 ? -1 : open(ptsname(to), O_RDWR | O_NOCTTY | O_CLOEXEC);
-	from = held < 0 ? -1 : terminal(argv[optind]);
+	receiver = to < 0 ? -1 : open(ptsname(to), O_RDWR | O_NOCTTY | O_CLOEXEC);
+	from = receiver < 0 ? -1 : terminal(argv[optind]);
 	if (from < 0) {
 		perror("line");
 		return 1;
 	}
-	good = carry(from, to, held);
+	good = copy_until_hangup(from, to, receiver);
 	if (!good)
 		perror("line");
-	drain(held);
+	wait_until_read(receiver);
 	printf("%llu came, %llu went, %llu lost, %llu changed, %llu put in\n",
 	       (unsigned long long)line.came, (unsigned long long)line.went,
 	       (unsigned long long)line.faults[LOST],

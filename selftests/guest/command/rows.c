@@ -37,16 +37,16 @@ struct footer {
 	const uint8_t *end;
 };
 
-static void give_up(const char *what)
+static void reject_footer(const char *what)
 {
 	fprintf(stderr, "rows: %s\n", what);
 	exit(1);
 }
 
-static uint8_t next(struct footer *f)
+static uint8_t next_footer_byte(struct footer *f)
 {
 	if (f->at == f->end)
-		give_up("the footer ends early");
+		reject_footer("the footer ends early");
 	return *f->at++;
 }
 
@@ -56,26 +56,26 @@ static uint64_t next_number(struct footer *f)
 	uint8_t byte;
 
 	for (unsigned int shift = 0; shift < 64; shift += 7) {
-		byte = next(f);
+		byte = next_footer_byte(f);
 		n |= (uint64_t)(byte & 0x7f) << shift;
 		if (!(byte & 0x80))
 			return n;
 	}
-	give_up("a number has more than 64 bits");
+	reject_footer("a number has more than 64 bits");
 	return 0;
 }
 
-static void pass(struct footer *f, uint64_t bytes)
+static void skip_footer_bytes(struct footer *f, uint64_t bytes)
 {
 	if (bytes > (uint64_t)(f->end - f->at))
-		give_up("the footer ends early");
+		reject_footer("the footer ends early");
 	f->at += bytes;
 }
 
 /* Read the head of the next field of a structure.  Return: its type. */
-static unsigned int next_field(struct footer *f, unsigned int *field)
+static unsigned int next_footer_field(struct footer *f, unsigned int *field)
 {
-	uint8_t head = next(f);
+	uint8_t head = next_footer_byte(f);
 
 	if (!head)
 		return STOP;
@@ -97,7 +97,7 @@ static void pass_value(struct footer *f, unsigned int type)
 	case FALSE:
 		break;
 	case BYTE:
-		pass(f, 1);
+		skip_footer_bytes(f, 1);
 		break;
 	case I16:
 	case I32:
@@ -105,24 +105,24 @@ static void pass_value(struct footer *f, unsigned int type)
 		next_number(f);
 		break;
 	case DOUBLE:
-		pass(f, 8);
+		skip_footer_bytes(f, 8);
 		break;
 	case BINARY:
-		pass(f, next_number(f));
+		skip_footer_bytes(f, next_number(f));
 		break;
 	case LIST:
 	case SET:
-		head = next(f);
+		head = next_footer_byte(f);
 		nr = head >> 4 == 15 ? next_number(f) : head >> 4;
 		while (nr--)
 			pass_value(f, head & 15);
 		break;
 	case STRUCT:
-		while ((inner = next_field(f, &field)) != STOP)
+		while ((inner = next_footer_field(f, &field)) != STOP)
 			pass_value(f, inner);
 		break;
 	default:
-		give_up("a field has an unknown type");
+		reject_footer("a field has an unknown type");
 	}
 }
 
@@ -137,18 +137,18 @@ static uint64_t rows_of(const char *path)
 
 	if (!file || fseek(file, -8, SEEK_END) ||
 	    fread(tail, 8, 1, file) != 1 || memcmp(tail + 4, "PAR1", 4) != 0)
-		give_up("no Parquet file");
+		reject_footer("no Parquet file");
 	memcpy(&size, tail, sizeof(size));
 	bytes = size && size < FOOTER_MAX ? malloc(size) : NULL;
 	if (!bytes || fseek(file, -8 - (long)size, SEEK_END) ||
 	    fread(bytes, size, 1, file) != 1)
-		give_up("the footer cannot be read");
+		reject_footer("the footer cannot be read");
 	fclose(file);
 	f = (struct footer){ bytes, bytes + size };
-	while ((type = next_field(&f, &field)) != STOP && field != ROWS_FIELD)
+	while ((type = next_footer_field(&f, &field)) != STOP && field != ROWS_FIELD)
 		pass_value(&f, type);
 	if (type != I64)
-		give_up("the footer has no number of rows");
+		reject_footer("the footer has no number of rows");
 	rows = next_number(&f) >> 1;
 	free(bytes);
 	return rows;

@@ -31,12 +31,12 @@ static void interview(struct sum *sum, struct scene *sc, struct kta_trace *t,
 		      int questions)
 {
 	if (!sc->ref.errors)
-		must(sc, "verify",
-		     kta_interview(&sum->way[t->way], &sc->ref, t, questions));
+		scene_must(sc, "verify",
+			   kta_interview(&sum->way[t->way], &sc->ref, t, questions));
 }
 
 /* Add up the answers of all ways. */
-static void add_up(struct sum *sum)
+static void sum_all_ways(struct sum *sum)
 {
 	const int nr = sizeof(sum->all) / sizeof(uint32_t);
 
@@ -74,9 +74,9 @@ static uint32_t part(uint32_t n)
 }
 
 /* Return true if a verdict was given too rarely to have been tested. */
-static bool is_one_sided(struct sum *sum)
+static bool is_result_rare(struct sum *sum)
 {
-	add_up(sum);
+	sum_all_ways(sum);
 	for (int i = 0; i < KTA_VERDICTS; i++)
 		if (sum->all.verdict[i] < part(5))
 			return true;
@@ -89,7 +89,7 @@ TEST_F_TIMEOUT(absent, questions, 3600)
 	struct sum *sum = &self->sum;
 
 	for (int i = 0; i < scenes; i++) {
-		struct scene *sc = play(i + 1);
+		struct scene *sc = play_scene(i + 1);
 
 		ASSERT_EQ(0, sc->ref.errors);
 		printf("# %zu events, %d traces\n", sc->ref.truth.nr, sc->nr_traces);
@@ -98,13 +98,13 @@ TEST_F_TIMEOUT(absent, questions, 3600)
 				  part(QUESTIONS) / scenes / sc->nr_traces + 1);
 		/* The questions are random, so the numbers vary. */
 		for (int j = 0; j < 10 * sc->nr_traces && i == scenes - 1 &&
-				is_one_sided(sum);
+				is_result_rare(sum);
 		     j++)
 			interview(sum, sc, &sc->trace[j % sc->nr_traces], 12);
 		EXPECT_EQ(0, sc->ref.errors);
-		forget(sc);
+		remove_scene(sc);
 	}
-	add_up(sum);
+	sum_all_ways(sum);
 	for (int i = 0; i < WAYS; i++)
 		print_verdicts(ways[i].name, sum->way[i].verdict);
 	print_verdicts("all", sum->all.verdict);
@@ -153,7 +153,7 @@ static int64_t say_time(const struct ktape_info *info, uint64_t *ticks,
 }
 
 /* Run `ktape verify --absent`. Return: its exit status, or -1. */
-static int command(const struct kta_trace *t, struct ktape_absence *q)
+static int run_verify_absent(const struct kta_trace *t, struct ktape_absence *q)
 {
 	char from[32], to[32], cpu[16], event[64];
 	char *args[] = { "ktape",	  "verify", "--absent", event,
@@ -194,7 +194,7 @@ static int command(const struct kta_trace *t, struct ktape_absence *q)
 /* The exit status of the command must match the library's verdict. */
 TEST_F_TIMEOUT(absent, command, 3600)
 {
-	struct scene *sc = play(4711);
+	struct scene *sc = play_scene(4711);
 	struct ktape_absence q;
 	int said, verdict, findings = 0;
 
@@ -203,14 +203,14 @@ TEST_F_TIMEOUT(absent, command, 3600)
 		struct kta_trace *t = &sc->trace[i % sc->nr_traces];
 
 		kta_think_of(&sc->ref, t, &q);
-		said = command(t, &q);
+		said = run_verify_absent(t, &q);
 		if (said == 127 && !getenv("KTAPE_KERNEL"))
 			SKIP(break, "no ktape command");
 		verdict = kta_ask(&sc->ref, t, &q, &findings, NULL);
 		ASSERT_LE(0, verdict);
 		EXPECT_EQ(codes[verdict], said);
 	}
-	forget(sc);
+	remove_scene(sc);
 }
 
 TEST_HARNESS_MAIN

@@ -53,7 +53,7 @@ FIXTURE_TEARDOWN(pieces)
 	ktape_device_close(self->dev);
 }
 
-static void show(void *arg, const struct ktape_finding *f)
+static void print_piece_finding(void *arg, const struct ktape_finding *f)
 {
 	unsigned int *further = arg;
 
@@ -68,7 +68,8 @@ static void show(void *arg, const struct ktape_finding *f)
 static uint64_t verified(struct __test_metadata *_metadata, const char *dir,
 			 unsigned int *further)
 {
-	const struct ktape_verify_options how = { .finding = show, .arg = further };
+	const struct ktape_verify_options how = { .finding = print_piece_finding,
+						  .arg = further };
 	struct ktape_verify_cpu cpu = { .cpu = 0 };
 	struct ktape_verify *v;
 	uint64_t records = 0;
@@ -85,7 +86,7 @@ static uint64_t verified(struct __test_metadata *_metadata, const char *dir,
 }
 
 /* Fill the event ring.  Return: events that were stored. */
-static uint64_t fill(int fd)
+static uint64_t fill_event_ring(int fd)
 {
 	struct ktape_stats st;
 
@@ -102,26 +103,26 @@ TEST_F(pieces, full_ring)
 	unsigned int further = 0;
 	uint64_t stored;
 
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
-	stored = fill(self->fd);
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
+	stored = fill_event_ring(self->fd);
 	ASSERT_LT(0, stored);
 	/* The ring has no room for another block. */
-	ASSERT_EQ(-EAGAIN, kt_command(self->fd, KTAPE_IOC_FLUSH));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(-EAGAIN, kt_control(self->fd, KTAPE_IOC_FLUSH));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	ASSERT_EQ(0, ktape_recorder_rotate(self->rec, "second"));
 	/* Control records come on top. */
 	EXPECT_LE(stored, verified(_metadata, "first", &further));
 	EXPECT_EQ(0, further);
 	kt_marks(1, 10);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, ktape_recorder_finish(self->rec));
 	EXPECT_LE(10, verified(_metadata, "second", &further));
 	EXPECT_EQ(0, further);
 }
 
 /* Store events until the last one has filled its block.  Return: whether one did. */
-static bool fill_block(int fd)
+static bool fill_event_block(int fd)
 {
 	struct ktape_stats st;
 
@@ -139,8 +140,8 @@ TEST_F(pieces, full_block)
 {
 	unsigned int further = 0;
 
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
-	ASSERT_TRUE(fill_block(self->fd));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
+	ASSERT_TRUE(fill_event_block(self->fd));
 	ASSERT_EQ(0, ktape_recorder_rotate(self->rec, "second"));
 	EXPECT_LT(0, verified(_metadata, "first", &further));
 	EXPECT_EQ(0, further);
@@ -149,7 +150,7 @@ TEST_F(pieces, full_block)
 	verified(_metadata, "second", &further);
 	EXPECT_EQ(0, further);
 	kt_marks(1, 10);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, ktape_recorder_finish(self->rec));
 	EXPECT_LE(10, verified(_metadata, "third", &further));
 	EXPECT_EQ(0, further);

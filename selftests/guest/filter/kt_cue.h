@@ -67,7 +67,7 @@ static inline void perform(struct cue *c)
 	}
 }
 
-static inline void *thread_main(void *arg)
+static inline void *actor_main(void *arg)
 {
 	perform(arg);
 	return NULL;
@@ -77,7 +77,7 @@ static inline int cue_thread(struct cue *c)
 {
 	pthread_t t;
 
-	return pthread_create(&t, NULL, thread_main, c) || pthread_detach(t) ||
+	return pthread_create(&t, NULL, actor_main, c) || pthread_detach(t) ||
 	       read(c->from[0], &c->tid, sizeof(c->tid)) != sizeof(c->tid);
 }
 
@@ -121,13 +121,22 @@ static inline pid_t family(struct cue *c)
 	abort();
 }
 
-static inline void count(const struct kt_rec *r, struct kt_take *t)
+static inline void count_actor_calls(const struct kt_rec *r, struct kt_take *t)
 {
 	uint64_t *n = t->arg;
 
 	for (int a = 0; a < ACTORS; a++)
 		n[a] += r->op == KTAPE_EV_SYS_ENTER &&
 			r->dat20 == (uint32_t)calls[a];
+}
+
+/* Count the signals SIGUSR1 to this process, and those to others. */
+static inline void count_actor_signals(const struct kt_rec *r, struct kt_take *t)
+{
+	uint64_t *n = t->arg;
+
+	if (r->op == KTAPE_EV_SIGNAL_GENERATE && (r->dat20 & 127) == SIGUSR1)
+		n[(pid_t)r->args[0] != getpid()]++;
 }
 
 /* The bit of an actor in a set of actors. */

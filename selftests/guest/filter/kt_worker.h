@@ -23,23 +23,23 @@
 #define NO  SYS_getpgid
 
 /* The profile, with context records: without them matches are not kept. */
-static inline int profile(int fd, const unsigned char *ops)
+static inline int set_worker_profile(int fd, const unsigned char *ops)
 {
 	struct ktape_profile p = { .op = KTAPE_PROFILE_SET };
 
 	for (; *ops; ops++)
-		kt_mask_add(p.mask, *ops);
+		kt_ops_add(p.mask, *ops);
 	return kt_profile(fd, &p);
 }
 
-static inline int session(const unsigned char *ops)
+static inline int worker_session(const unsigned char *ops)
 {
 	int fd = kt_session(0, RING, 0, KT_OPS(KTAPE_EV_SYS_ENTER));
 
-	return fd < 0 || profile(fd, ops) ? -1 : fd;
+	return fd < 0 || set_worker_profile(fd, ops) ? -1 : fd;
 }
 
-static inline void make_calls(bool yes)
+static inline void make_worker_calls(bool yes)
 {
 	for (int i = 0; i < CALLS; i++)
 		syscall(yes ? YES : NO, 0);
@@ -59,8 +59,8 @@ static inline void take_call(const struct kt_rec *r, struct kt_take *t)
 }
 
 /* Expect a session to have recorded @yes calls that must be, and none that must not. */
-static inline void check_calls(struct __test_metadata *_metadata, int fd,
-			       struct kt_take *t, uint64_t yes)
+static inline void check_worker_calls(struct __test_metadata *_metadata, int fd,
+				      struct kt_take *t, uint64_t yes)
 {
 	struct calls c = {};
 
@@ -70,19 +70,13 @@ static inline void check_calls(struct __test_metadata *_metadata, int fd,
 	EXPECT_EQ(0, c.no);
 }
 
-/* Unlike fork(), without other calls in the child. */
-static inline pid_t plain_fork(void)
-{
-	return syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
-}
-
 /* After a fork: make calls in the child, and wait for it in the parent.  Return: its status. */
 static inline int call_in_child(pid_t pid, bool yes)
 {
 	int status = -1;
 
 	if (!pid) {
-		make_calls(yes);
+		make_worker_calls(yes);
 		syscall(SYS_exit_group, 0);
 	}
 	waitpid(pid, &status, 0);
@@ -97,7 +91,7 @@ struct worker {
 	int order, cpu;
 };
 
-static inline void *work(void *arg)
+static inline void *worker_main(void *arg)
 {
 	struct worker *w = arg;
 	int order;
@@ -109,13 +103,13 @@ static inline void *work(void *arg)
 		if (order == WAIT)
 			continue;
 		if (order != END)
-			make_calls(order == CALL_YES);
+			make_worker_calls(order == CALL_YES);
 		__atomic_store_n(&w->order, WAIT, __ATOMIC_RELEASE);
 	} while (order != END);
 	return NULL;
 }
 
-static inline void tell(struct worker *w, int order)
+static inline void give_worker_order(struct worker *w, int order)
 {
 	__atomic_store_n(&w->order, order, __ATOMIC_RELEASE);
 	while (__atomic_load_n(&w->order, __ATOMIC_ACQUIRE) != WAIT)
@@ -125,7 +119,7 @@ static inline void tell(struct worker *w, int order)
 static inline int hire(struct worker *w, int cpu)
 {
 	*w = (struct worker){ .cpu = cpu };
-	if (pthread_create(&w->thread, NULL, work, w))
+	if (pthread_create(&w->thread, NULL, worker_main, w))
 		return -1;
 	while (!__atomic_load_n(&w->tid, __ATOMIC_ACQUIRE))
 		sched_yield();
@@ -134,7 +128,7 @@ static inline int hire(struct worker *w, int cpu)
 
 static inline void dismiss(struct worker *w)
 {
-	tell(w, END);
+	give_worker_order(w, END);
 	pthread_join(w->thread, NULL);
 }
 
@@ -150,7 +144,7 @@ static inline struct worker *hire_process(int cpu)
 	w->cpu = cpu;
 	pid = fork();
 	if (!pid) {
-		work(w);
+		worker_main(w);
 		_exit(0);
 	}
 	while (pid > 0 && !__atomic_load_n(&w->tid, __ATOMIC_ACQUIRE))
@@ -160,7 +154,7 @@ static inline struct worker *hire_process(int cpu)
 
 static inline void dismiss_process(struct worker *w)
 {
-	tell(w, END);
+	give_worker_order(w, END);
 	waitpid(w->tid, NULL, 0);
 	munmap(w, sizeof(*w));
 }

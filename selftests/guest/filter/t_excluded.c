@@ -73,7 +73,7 @@ FIXTURE_SETUP(excluded)
 	pin_rcu(true);
 	self->keeper = kt_session(KTAPE_MODE_OVERWRITE, RING, BLOCK, ops);
 	ASSERT_GE(self->keeper, 0);
-	ASSERT_EQ(0, kt_command(self->keeper, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->keeper, KTAPE_IOC_START));
 	self->fd = kt_session(KTAPE_MODE_DISCARD, RING, BLOCK, ops);
 	ASSERT_GE(self->fd, 0);
 	ASSERT_EQ(0, kt_filter_set(self->fd, KTAPE_FILTER_CPU, &first, 1));
@@ -102,11 +102,11 @@ static void note_least(const struct bracket *b, struct counts *least)
 		}
 }
 
-static int change_profile(int fd, uint32_t op)
+static int change_call_profile(int fd, uint32_t op)
 {
 	struct ktape_profile p = { .op = op };
 
-	kt_mask_add(p.mask, KTAPE_EV_SYS_ENTER);
+	kt_ops_add(p.mask, KTAPE_EV_SYS_ENTER);
 	return kt_profile(fd, &p);
 }
 
@@ -119,19 +119,19 @@ static int change_filter(int fd)
 }
 
 /* Nobody reads the rings, so a flush may find one full. */
-static bool flush(int fd)
+static bool flush_unread(int fd)
 {
-	int ret = kt_command(fd, KTAPE_IOC_FLUSH);
+	int ret = kt_control(fd, KTAPE_IOC_FLUSH);
 
 	return !ret || ret == -EAGAIN;
 }
 
 static void run_once(int fd)
 {
-	if (kt_command(fd, KTAPE_IOC_CLEAR) || kt_command(fd, KTAPE_IOC_START) ||
-	    !flush(fd) || change_profile(fd, KTAPE_PROFILE_ANDNOT) ||
-	    change_profile(fd, KTAPE_PROFILE_OR) || change_filter(fd) ||
-	    !flush(fd) || kt_command(fd, KTAPE_IOC_STOP))
+	if (kt_control(fd, KTAPE_IOC_CLEAR) || kt_control(fd, KTAPE_IOC_START) ||
+	    !flush_unread(fd) || change_call_profile(fd, KTAPE_PROFILE_ANDNOT) ||
+	    change_call_profile(fd, KTAPE_PROFILE_OR) || change_filter(fd) ||
+	    !flush_unread(fd) || kt_control(fd, KTAPE_IOC_STOP))
 		abort();
 }
 
@@ -139,7 +139,7 @@ static void run_once(int fd)
  * Run the session several times, and note the least number of interrupts.  The kernel
  * sends some for its own purposes, too, but not each time, as a session would.
  */
-static void run(int fd, struct bracket *b, struct counts *least)
+static void find_least_interrupts(int fd, struct bracket *b, struct counts *least)
 {
 	for (int t = 0; t < TRIES; t++) {
 		bracket_take(b, ARRAY_SIZE(kinds), 0);
@@ -151,7 +151,7 @@ static void run(int fd, struct bracket *b, struct counts *least)
 
 TEST_F_TIMEOUT(excluded, no_interrupt, 300)
 {
-	run(self->fd, self->b, self->least);
+	find_least_interrupts(self->fd, self->b, self->least);
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
 		for (int cpu = 1; cpu < kt_cpus(); cpu++) {
 			EXPECT_EQ(0, self->least[i].nr[cpu])
@@ -165,7 +165,7 @@ TEST_F_TIMEOUT(excluded, no_interrupt, 300)
 TEST_F_TIMEOUT(excluded, included_cpus_are_interrupted, 300)
 {
 	ASSERT_EQ(0, kt_filter_off(self->fd, KTAPE_FILTER_CPU));
-	run(self->fd, self->b, self->least);
+	find_least_interrupts(self->fd, self->b, self->least);
 	for (int cpu = 1; cpu < kt_cpus(); cpu++)
 		EXPECT_LE(8, self->least[0].nr[cpu]);
 }
@@ -205,9 +205,9 @@ TEST_F(excluded, markers)
 		struct marks m = {};
 		struct kt_map map;
 
-		ASSERT_EQ(0, kt_map(self->fd, cpu, KTAPE_RING_CONTROL, &map));
+		ASSERT_EQ(0, kt_map_ring(self->fd, cpu, KTAPE_RING_CONTROL, &map));
 		EXPECT_LE(0, kt_walk(&map, on_marker, &m));
-		kt_unmap(&map);
+		kt_unmap_ring(&map);
 		EXPECT_FALSE(m.wrong);
 		EXPECT_EQ(1, m.starts);
 		EXPECT_EQ(1, m.stops);
@@ -224,13 +224,13 @@ TEST_F(excluded, included_later)
 	struct marks m = {};
 	struct kt_map map;
 
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
-	ASSERT_EQ(0, change_profile(self->fd, KTAPE_PROFILE_ANDNOT));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, change_call_profile(self->fd, KTAPE_PROFILE_ANDNOT));
 	ASSERT_EQ(0, kt_filter_off(self->fd, KTAPE_FILTER_CPU));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
-	ASSERT_EQ(0, kt_map(self->fd, 1, KTAPE_RING_CONTROL, &map));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_map_ring(self->fd, 1, KTAPE_RING_CONTROL, &map));
 	EXPECT_LE(0, kt_walk(&map, on_marker, &m));
-	kt_unmap(&map);
+	kt_unmap_ring(&map);
 	EXPECT_FALSE(m.wrong);
 	EXPECT_EQ(2, m.filters);
 	EXPECT_EQ(3, m.profiles);

@@ -103,7 +103,7 @@ TEST_F_TIMEOUT(filter, syscall, 60)
 			ASSERT_EQ(0, kt_filter_bit(fd, KTAPE_FILTER_SYSCALL,
 						   KTAPE_FILTER_SYSCALL_WORDS,
 						   vector[i].bit, true));
-		ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_START));
+		ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_START));
 		kt_getppids(CALLS);
 		for (int n = 0; has_compat && n < CALLS; n++)
 			getppid32();
@@ -142,7 +142,7 @@ TEST_F(filter, sigreturn_has_no_number)
 						      KTAPE_EV_SYS_EXIT)));
 	ASSERT_EQ(0, kt_filter_bit(self->fd, KTAPE_FILTER_SYSCALL,
 				   KTAPE_FILTER_SYSCALL_WORDS, NATIVE, true));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	for (int i = 0; i < CALLS; i++)
 		raise(SIGUSR1);
 	kt_take(&t, self->fd, by_number, b);
@@ -161,8 +161,8 @@ TEST_F(filter, one_session_until_off)
 
 	ASSERT_EQ(0, kt_profile_only(self->fd, KT_OPS(KTAPE_EV_SYS_ENTER)));
 	ASSERT_EQ(0, kt_filter_set(self->fd, KTAPE_FILTER_SYSCALL, NULL, 0));
-	ASSERT_EQ(0, kt_command(other, KTAPE_IOC_START));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(other, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	kt_getppids(CALLS);
 	ASSERT_EQ(0, kt_filter_off(self->fd, KTAPE_FILTER_SYSCALL));
 	kt_getppids(CALLS);
@@ -198,7 +198,7 @@ static void disk(void)
 }
 
 /* Soft interrupts NET_RX on this CPU. */
-static void packets(void)
+static void send_loopback_packets(void)
 {
 	struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons(9) };
 	int fd = socket(AF_INET, SOCK_DGRAM, 0);
@@ -230,7 +230,7 @@ static void interrupts(struct __test_metadata *_metadata, uint32_t kind,
 		int fd = kt_session(0, RING, 0, KT_OPS(op));
 
 		ASSERT_EQ(0, kt_filter_bit(fd, kind, words, nr, only));
-		ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_START));
+		ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_START));
 		load();
 		memset(b, 0, sizeof(*b));
 		kt_take(&t, fd, by_number, b);
@@ -259,7 +259,7 @@ static unsigned int busiest(int fd)
 	unsigned int best = 0;
 	struct kt_take t;
 
-	kt_command(fd, KTAPE_IOC_START);
+	kt_control(fd, KTAPE_IOC_START);
 	disk();
 	kt_take(&t, fd, by_number, b);
 	for (unsigned int i = 0; i < 1024; i++)
@@ -291,7 +291,8 @@ TEST_F_TIMEOUT(filter, softirq, 120)
 	const unsigned int net_rx = 3;
 
 	for (size_t i = 0; i < ARRAY_SIZE(ops); i++)
-		interrupts(_metadata, KTAPE_FILTER_SOFTIRQ, net_rx, ops[i], packets);
+		interrupts(_metadata, KTAPE_FILTER_SOFTIRQ, net_rx, ops[i],
+			   send_loopback_packets);
 }
 
 /* ---- CPUs ------------------------------------------------------------------- */
@@ -336,7 +337,7 @@ TEST_F_TIMEOUT(filter, cpu, 60)
 		struct kt_take t;
 
 		ASSERT_EQ(0, kt_filter_set(fd, KTAPE_FILTER_CPU, &vector[i].mask, 1));
-		ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_START));
+		ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_START));
 		if (vector[i].off)
 			ASSERT_EQ(0, kt_filter_off(fd, KTAPE_FILTER_CPU));
 		kt_getppids(CALLS);
@@ -387,7 +388,7 @@ TEST_F(filter, signal)
 		signal(sent[i], kt_on_alarm);
 	ASSERT_EQ(0, kt_profile_only(self->fd, KT_OPS(KTAPE_EV_SIGNAL_GENERATE)));
 	ASSERT_EQ(0, kt_filter_set(self->fd, KTAPE_FILTER_SIGNAL, &only, 1));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	for (int n = 0; n < CALLS; n++)
 		for (size_t i = 0; i < ARRAY_SIZE(sent); i++)
 			kill(getpid(), sent[i]);
@@ -431,7 +432,7 @@ TEST_F(filter, severity)
 		/* An empty filter lets nothing pass. */
 		ASSERT_EQ(0, kt_filter_set(fd, KTAPE_FILTER_SEVERITY, &floor,
 					   floor < 4));
-		ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_START));
+		ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_START));
 		for (int n = 0; n < 10; n++)
 			for (e.severity = 0; e.severity < 8; e.severity++)
 				ASSERT_EQ(0, kt_ioctl(mark,
@@ -464,7 +465,7 @@ TEST_F(filter, rate)
 						      KTAPE_EV_SYS_EXIT)));
 	ASSERT_EQ(0, kt_filter_set(self->fd, KTAPE_FILTER_RATE, &none, 1));
 	gettimeofday(&from, NULL);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	kt_getppids(CALLS);
 	ASSERT_EQ(0, kt_filter_set(self->fd, KTAPE_FILTER_RATE, some, 2));
 	kt_getppids(CALLS);

@@ -65,7 +65,8 @@ struct entry {
 };
 
 /* Set the filter with these entries and the actors' current tids. */
-static int set(FIXTURE_DATA(except) * self, const struct entry *e, uint32_t nr)
+static int set_exceptions(FIXTURE_DATA(except) * self, const struct entry *e,
+			  uint32_t nr)
 {
 	struct ktape_filter_pid pids[4];
 
@@ -91,13 +92,13 @@ static int everybody(FIXTURE_DATA(except) * self)
  * Return the actors that were recorded. Of each actor all calls must be
  * recorded, or none.
  */
-static unsigned int recorded(struct __test_metadata *_metadata, int fd)
+static unsigned int recorded_actors(struct __test_metadata *_metadata, int fd)
 {
 	uint64_t n[ACTORS] = {};
 	unsigned int got = 0;
 	struct kt_take t;
 
-	kt_take(&t, fd, count, n);
+	kt_take(&t, fd, count_actor_calls, n);
 	EXPECT_EQ(0, t.wrong);
 	for (int a = 0; a < ACTORS; a++) {
 		EXPECT_TRUE(n[a] == 0 || n[a] == CALLS)
@@ -148,13 +149,13 @@ TEST_F_TIMEOUT(except, truth_table, 120)
 		ASSERT_LE(0, self->fd);
 		if (!vector[i].late)
 			self->child = found_family(self->c);
-		ASSERT_EQ(0, set(self, vector[i].e, vector[i].nr));
+		ASSERT_EQ(0, set_exceptions(self, vector[i].e, vector[i].nr));
 		if (vector[i].late)
 			self->child = found_family(self->c);
 		ASSERT_LT(0, self->child);
-		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+		ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 		ASSERT_EQ(0, everybody(self));
-		EXPECT_EQ(vector[i].pass, recorded(_metadata, self->fd))
+		EXPECT_EQ(vector[i].pass, recorded_actors(_metadata, self->fd))
 		{
 			TH_LOG("vector %zu", i);
 		}
@@ -176,28 +177,20 @@ TEST_F(except, replaced)
 
 	for (size_t i = 0; i < ARRAY_SIZE(e); i++) {
 		self->fd = kt_session(0, RING, 0, KT_OPS(KTAPE_EV_SYS_ENTER));
-		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+		ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 		for (size_t j = 0; j <= i; j++)
-			ASSERT_EQ(0, set(self, &e[j], 1));
+			ASSERT_EQ(0, set_exceptions(self, &e[j], 1));
 		act(MAIN);
 		ASSERT_EQ(0, cue_act(&self->c[THREAD]));
 		ASSERT_EQ(0, kt_filter_off(self->fd, KTAPE_FILTER_PID));
 		act(LATE);
-		EXPECT_EQ(pass[i] | B(LATE), recorded(_metadata, self->fd))
+		EXPECT_EQ(pass[i] | B(LATE), recorded_actors(_metadata, self->fd))
 		{
 			TH_LOG("step %zu", i);
 		}
 		close(self->fd);
 		self->fd = -1;
 	}
-}
-
-static void count_signals(const struct kt_rec *r, struct kt_take *t)
-{
-	uint64_t *n = t->arg;
-
-	if (r->op == KTAPE_EV_SIGNAL_GENERATE && (r->dat20 & 127) == SIGUSR1)
-		n[(pid_t)r->args[0] != getpid()]++;
 }
 
 /*
@@ -218,13 +211,13 @@ TEST_F(except, the_other_thread)
 	if (!pid)
 		for (;;)
 			pause();
-	ASSERT_EQ(0, set(self, &e, 1));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, set_exceptions(self, &e, 1));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	for (int i = 0; i < CALLS; i++) {
 		kill(pid, SIGUSR1);
 		kill(getpid(), SIGUSR1);
 	}
-	kt_take(&t, self->fd, count_signals, n);
+	kt_take(&t, self->fd, count_actor_signals, n);
 	EXPECT_EQ(0, t.wrong);
 	EXPECT_EQ(0, n[0]);
 	EXPECT_EQ(CALLS, n[1]);
@@ -251,19 +244,19 @@ TEST_F_TIMEOUT(except, sets_of_all_sessions, 120)
 	}
 	for (int i = 1; i <= SESSIONS + 1; i++) {
 		self->fd = fd[i % SESSIONS];
-		ASSERT_EQ(0, set(self, e, ARRAY_SIZE(e)));
+		ASSERT_EQ(0, set_exceptions(self, e, ARRAY_SIZE(e)));
 	}
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	act(MAIN);
 	ASSERT_EQ(0, cue_act(&self->c[THREAD]));
-	EXPECT_EQ(B(MAIN), recorded(_metadata, self->fd));
+	EXPECT_EQ(B(MAIN), recorded_actors(_metadata, self->fd));
 	EXPECT_EQ(0, kt_filter_off(fd[0], KTAPE_FILTER_PID));
 	for (int i = 0; i < SESSIONS; i++)
 		close(fd[i]);
 	self->fd = -1;
 }
 
-static pid_t sleeper(pid_t nr)
+static pid_t clone_sleeper(pid_t nr)
 {
 	pid_t tid[1] = { nr };
 	struct clone_args args = {
@@ -279,37 +272,26 @@ static pid_t sleeper(pid_t nr)
 	return pid;
 }
 
-static pid_t reported(int fd)
-{
-	struct ktape_filter_pid p = { .pid = -1 };
-	struct ktape_filter f = { .op = KTAPE_FILTER_GET,
-				  .kind = KTAPE_FILTER_PID,
-				  .nr = 1,
-				  .entries = (uintptr_t)&p };
-
-	return kt_filter(fd, &f) ? -1 : p.pid;
-}
-
 /*
  * The tid belongs to another thread by now, and another session follows that
  * tid.
  */
 TEST_F(except, reused_tid)
 {
-	pid_t pid = sleeper(0);
+	pid_t pid = clone_sleeper(0);
 	int fd;
 
 	ASSERT_LT(0, pid);
 	self->fd = kt_session(0, RING, 0, KT_OPS(KTAPE_EV_SYS_ENTER));
 	fd = kt_session(0, RING, 0, KT_OPS(KTAPE_EV_SYS_ENTER));
 	ASSERT_EQ(0, kt_filter_pid(self->fd, pid, 0));
-	EXPECT_EQ(pid, reported(self->fd));
+	EXPECT_EQ(pid, kt_filter_tid(self->fd));
 	kill(pid, SIGKILL);
 	ASSERT_EQ(pid, waitpid(pid, NULL, 0));
-	ASSERT_EQ(pid, sleeper(pid));
+	ASSERT_EQ(pid, clone_sleeper(pid));
 	ASSERT_EQ(0, kt_filter_pid(fd, pid, 0));
-	EXPECT_EQ(pid, reported(fd));
-	EXPECT_EQ(0, reported(self->fd));
+	EXPECT_EQ(pid, kt_filter_tid(fd));
+	EXPECT_EQ(0, kt_filter_tid(self->fd));
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 	close(fd);

@@ -95,14 +95,7 @@ FIXTURE_TEARDOWN(gate)
 	close(self->fd);
 }
 
-static int set_gate(int fd, uint32_t gate, uint64_t ns)
-{
-	const struct ktape_filter_gate g = { gate, 0, ns };
-
-	return kt_filter_set(fd, KTAPE_FILTER_GATE, &g, 1);
-}
-
-static uint64_t sum(const uint64_t *by_number)
+static uint64_t sum_call_counts(const uint64_t *by_number)
 {
 	uint64_t n = 0;
 
@@ -122,8 +115,8 @@ static void record_calls(struct __test_metadata *_metadata, FIXTURE_DATA(gate) *
 
 	s->ns = GATE_NS;
 	ASSERT_EQ(0, kt_filter_pid(self->fd, getpid(), 0));
-	ASSERT_EQ(0, set_gate(self->fd, KTAPE_GATE_SYSCALL, s->ns));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_filter_gate(self->fd, KTAPE_GATE_SYSCALL, s->ns));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	for (int i = 0; i < NAPS; i++) {
 		usleep(NAP_US);
 		kt_getppids(CALLS / NAPS);
@@ -134,8 +127,8 @@ static void record_calls(struct __test_metadata *_metadata, FIXTURE_DATA(gate) *
 	EXPECT_EQ(NAPS, s->span[SYS_clock_nanosleep]);
 	EXPECT_EQ(0, s->sum[SYS_clock_nanosleep]);
 	EXPECT_GT(CALLS, s->span[SYS_getppid]);
-	EXPECT_EQ(0, sum(s->enter));
-	EXPECT_EQ(1, sum(s->exit));
+	EXPECT_EQ(0, sum_call_counts(s->enter));
+	EXPECT_EQ(1, sum_call_counts(s->exit));
 }
 
 TEST_F_TIMEOUT(gate, above_and_below, 60)
@@ -151,7 +144,7 @@ TEST_F_TIMEOUT(gate, above_and_below, 60)
 	       (unsigned long long)self->t.filtered[KTAPE_CLASS_SYSCALL]);
 	EXPECT_EQ(1, s->exit[SYS_ioctl]);
 	/* Filtered are both ends of short calls and the begins of long calls. */
-	EXPECT_EQ(self->t.emitted[KTAPE_CLASS_SYSCALL] - sum(s->span) - 1,
+	EXPECT_EQ(self->t.emitted[KTAPE_CLASS_SYSCALL] - sum_call_counts(s->span) - 1,
 		  self->t.filtered[KTAPE_CLASS_SYSCALL]);
 	EXPECT_LE(2 * (CALLS - short_ones) + short_ones + NAPS,
 		  self->t.filtered[KTAPE_CLASS_SYSCALL]);
@@ -164,10 +157,10 @@ TEST_F(gate, lowest_and_highest)
 	struct seen *s = self->seen;
 
 	ASSERT_EQ(0, kt_filter_pid(self->fd, getpid(), 0));
-	ASSERT_EQ(0, set_gate(self->fd, KTAPE_GATE_SYSCALL, 0));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_filter_gate(self->fd, KTAPE_GATE_SYSCALL, 0));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	kt_getppids(CALLS);
-	ASSERT_EQ(0, set_gate(self->fd, KTAPE_GATE_SYSCALL, HOUR_NS));
+	ASSERT_EQ(0, kt_filter_gate(self->fd, KTAPE_GATE_SYSCALL, HOUR_NS));
 	kt_getppids(CALLS);
 	ASSERT_EQ(0, kt_filter_off(self->fd, KTAPE_FILTER_GATE));
 	kt_getppids(CALLS);
@@ -190,16 +183,16 @@ TEST_F(gate, stopped_in_between)
 	struct seen *s = self->seen;
 
 	ASSERT_EQ(0, kt_filter_pid(self->fd, getpid(), 0));
-	ASSERT_EQ(0, set_gate(self->fd, KTAPE_GATE_SYSCALL, GATE_NS));
+	ASSERT_EQ(0, kt_filter_gate(self->fd, KTAPE_GATE_SYSCALL, GATE_NS));
 	for (int i = 0; i < 3; i++) {
-		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
-		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+		ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
+		ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 		usleep(NAP_US);
 	}
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	kt_take(&self->t, self->fd, filter_gate_record, s);
 	EXPECT_EQ(0, self->t.wrong);
-	EXPECT_EQ(0, sum(s->span));
+	EXPECT_EQ(0, sum_call_counts(s->span));
 	EXPECT_EQ(4, s->exit[SYS_ioctl]);
 }
 
@@ -212,14 +205,14 @@ TEST_F(gate, excluded_cpu_in_between)
 	ASSERT_EQ(0, kt_pin(0));
 	ASSERT_EQ(0, kt_filter_pid(self->fd, getpid(), 0));
 	ASSERT_EQ(0, kt_filter_set(self->fd, KTAPE_FILTER_CPU, &here, 1));
-	ASSERT_EQ(0, set_gate(self->fd, KTAPE_GATE_SYSCALL, GATE_NS));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_filter_gate(self->fd, KTAPE_GATE_SYSCALL, GATE_NS));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	ASSERT_EQ(0, kt_pin(1));
 	usleep(NAP_US);
 	ASSERT_EQ(0, kt_pin(0));
 	kt_take(&self->t, self->fd, filter_gate_record, s);
 	EXPECT_EQ(0, self->t.wrong);
-	EXPECT_EQ(0, sum(s->span));
+	EXPECT_EQ(0, sum_call_counts(s->span));
 	EXPECT_EQ(1, s->exit[SYS_sched_setaffinity]);
 }
 
@@ -234,8 +227,8 @@ TEST_F_TIMEOUT(gate, thread_exits_in_a_call, 60)
 	struct seen *s = self->seen;
 
 	ASSERT_EQ(0, kt_filter_pid(self->fd, getpid(), KTAPE_PID_CHILDREN));
-	ASSERT_EQ(0, set_gate(self->fd, KTAPE_GATE_SYSCALL, HOUR_NS));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_filter_gate(self->fd, KTAPE_GATE_SYSCALL, HOUR_NS));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	for (int i = 0; i < children; i++) {
 		pid_t pid = syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
 
@@ -253,7 +246,7 @@ TEST_F_TIMEOUT(gate, thread_exits_in_a_call, 60)
 	/* The first return of a child counts as that of clone(), or not at all. */
 	EXPECT_EQ(KT_CHILD_RETURNS ? children : 0, s->exit[SYS_clone]);
 	EXPECT_EQ(KT_CHILD_RETURNS ? children : 0, s->ret0[SYS_clone]);
-	EXPECT_EQ(0, sum(s->span));
+	EXPECT_EQ(0, sum_call_counts(s->span));
 	EXPECT_EQ(0, kt_filter_get(self->fd, KTAPE_FILTER_GATE).collisions);
 }
 
@@ -323,8 +316,8 @@ TEST_F_TIMEOUT(gate, collisions, 120)
 	pid_t pid;
 
 	ASSERT_EQ(0, pipe(done));
-	ASSERT_EQ(0, set_gate(self->fd, KTAPE_GATE_SYSCALL, HOUR_NS));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_filter_gate(self->fd, KTAPE_GATE_SYSCALL, HOUR_NS));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	pid = crowd(n, done[1]);
 	ASSERT_EQ(sizeof(got), read(done[0], &got, sizeof(got)));
 	ASSERT_EQ(n, got);
@@ -336,12 +329,12 @@ TEST_F_TIMEOUT(gate, collisions, 120)
 	       (unsigned long long)collisions,
 	       (unsigned long long)s->enter[SYS_futex]);
 	EXPECT_EQ(0, self->t.wrong);
-	EXPECT_EQ(0, sum(s->span));
+	EXPECT_EQ(0, sum_call_counts(s->span));
 	if (n == CROWD)
 		EXPECT_LT(0, collisions);
-	EXPECT_LE(collisions, sum(s->enter));
+	EXPECT_LE(collisions, sum_call_counts(s->enter));
 	EXPECT_EQ(kt_filter_get(self->fd, KTAPE_FILTER_GATE).collisions,
-		  sum(s->enter));
+		  sum_call_counts(s->enter));
 }
 
 /* ---- interrupts ------------------------------------------------------------------ */
@@ -376,7 +369,7 @@ static uint64_t ungated(const struct pairs *p)
 	int fd = kt_session(0, RING, 0, KT_OPS(p->enter, p->exit));
 	struct kt_take t;
 
-	kt_command(fd, KTAPE_IOC_START);
+	kt_control(fd, KTAPE_IOC_START);
 	naps();
 	kt_take(&t, fd, NULL, NULL);
 	close(fd);
@@ -407,8 +400,8 @@ TEST_F_TIMEOUT(gate, interrupts_timers_and_work, 120)
 		int fd = kt_session(0, RING, 0, KT_OPS(p->enter, p->exit));
 
 		p->hz = self->seen->hz;
-		ASSERT_EQ(0, set_gate(fd, p->gate, 0));
-		ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_START));
+		ASSERT_EQ(0, kt_filter_gate(fd, p->gate, 0));
+		ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_START));
 		naps();
 		kt_take(&self->t, fd, take_pairs, p);
 		TH_LOG("%s: %llu spans, %llu begins and %llu ends alone, %llu filtered",

@@ -276,7 +276,7 @@ TEST_F_TIMEOUT(ioctl, many_sessions, 120)
 
 		ASSERT_LE(0, fd);
 		if (i % 2)
-			ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_START));
+			ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_START));
 		for (int again = 0; again < 2; again++) {
 			ASSERT_EQ(0, kt_filter_pid(fd, getpid(), KTAPE_PID_CHILDREN));
 			ASSERT_EQ(0, kt_filter_set(fd, KTAPE_FILTER_GATE, gates, 2));

@@ -88,7 +88,7 @@ static const struct {
 };
 #define KINDS ARRAY_SIZE(kinds)
 
-static int set(int fd, size_t i)
+static int set_kind_filter(int fd, size_t i)
 {
 	return kt_filter_set(fd, kinds[i].kind, kinds[i].entries, kinds[i].nr);
 }
@@ -117,11 +117,11 @@ TEST_F_TIMEOUT(markers, each_kind, 120)
 {
 	uint32_t first = kt_filter_get(self->fd, 0).generation + 2;
 
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	for (size_t i = KINDS; i-- > 0;) {
-		ASSERT_EQ(0, set(self->fd, i));
+		ASSERT_EQ(0, set_kind_filter(self->fd, i));
 		/* Setting the same filter again is a change too. */
-		ASSERT_EQ(0, set(self->fd, i));
+		ASSERT_EQ(0, set_kind_filter(self->fd, i));
 	}
 	for (size_t i = KINDS; i-- > 0;) {
 		ASSERT_EQ(0, kt_filter_off(self->fd, kinds[i].kind));
@@ -162,10 +162,10 @@ TEST_F_TIMEOUT(markers, at_start, 60)
 
 	ASSERT_EQ(0, kt_filter_set(self->fd, KTAPE_FILTER_STACK, map, 0));
 	for (size_t i = 0; i < KINDS; i++)
-		ASSERT_EQ(0, set(self->fd, i));
+		ASSERT_EQ(0, set_kind_filter(self->fd, i));
 	ASSERT_EQ(0, kt_filter_off(self->fd, kinds[1].kind));
 	generation = kt_filter_get(self->fd, 0).generation + 1;
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	kt_take(&self->t, self->fd, filter_markers_record, self->all);
 	EXPECT_EQ(0, self->t.wrong);
 	for (int cpu = 0; cpu < kt_cpus(); cpu++) {
@@ -199,10 +199,10 @@ TEST_F_TIMEOUT(markers, cpu_comes_online, 120)
 	uint32_t generation;
 
 	ASSERT_LT(0, cpu);
-	ASSERT_EQ(0, set(self->fd, 1));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, set_kind_filter(self->fd, 1));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	ASSERT_EQ(0, online(cpu, 0));
-	ASSERT_EQ(0, set(self->fd, 7));
+	ASSERT_EQ(0, set_kind_filter(self->fd, 7));
 	ASSERT_EQ(0, online(cpu, 1));
 	generation = kt_filter_get(self->fd, 0).generation;
 	kt_take(&self->t, self->fd, filter_markers_record, self->all);

@@ -42,7 +42,7 @@ FIXTURE_SETUP(match)
 {
 	if (kt_cpus() < 2)
 		SKIP(return, "needs 2 CPUs");
-	self->fd = session(variant->ops);
+	self->fd = worker_session(variant->ops);
 	ASSERT_LE(0, self->fd);
 	kt_pin(0);
 	ASSERT_EQ(0, hire(&self->w, CPU));
@@ -55,13 +55,13 @@ FIXTURE_TEARDOWN(match)
 	close(self->fd);
 }
 
-static void check(struct __test_metadata *_metadata, FIXTURE_DATA(match) * self,
-		  uint64_t yes)
+static void check_match_calls(struct __test_metadata *_metadata,
+			      FIXTURE_DATA(match) * self, uint64_t yes)
 {
-	check_calls(_metadata, self->fd, &self->t, yes);
+	check_worker_calls(_metadata, self->fd, &self->t, yes);
 }
 
-static int move(pid_t tid, bool in)
+static int move_thread_to_cgroup(pid_t tid, bool in)
 {
 	char text[16];
 
@@ -84,13 +84,13 @@ TEST_F_TIMEOUT(match, cgroup_changes, 300)
 	cgroup = open(CGROUP, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	ASSERT_EQ(0, kt_filter_set(self->fd, KTAPE_FILTER_CGROUP, &cgroup, 1));
 	close(cgroup);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	for (int i = 0; i < ROUNDS; i++) {
-		ASSERT_EQ(0, move(self->w.tid, !(i & 1)));
-		tell(&self->w, i & 1 ? CALL_NO : CALL_YES);
+		ASSERT_EQ(0, move_thread_to_cgroup(self->w.tid, !(i & 1)));
+		give_worker_order(&self->w, i & 1 ? CALL_NO : CALL_YES);
 	}
-	check(_metadata, self, (uint64_t)((ROUNDS + 1) / 2) * CALLS);
-	ASSERT_EQ(0, move(self->w.tid, false));
+	check_match_calls(_metadata, self, (uint64_t)((ROUNDS + 1) / 2) * CALLS);
+	ASSERT_EQ(0, move_thread_to_cgroup(self->w.tid, false));
 	EXPECT_EQ(0, rmdir(CGROUP));
 }
 
@@ -98,28 +98,28 @@ TEST_F_TIMEOUT(match, cgroup_changes, 300)
 TEST_F_TIMEOUT(match, filter_changes, 300)
 {
 	ASSERT_EQ(0, kt_filter_pid(self->fd, getpid(), 0));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	for (int i = 0; i < ROUNDS / 3; i++) {
 		bool yes = i & 1;
 
 		ASSERT_EQ(0, kt_filter_pid(self->fd,
 					   yes ? self->w.tid : getpid(), 0));
-		tell(&self->w, yes ? CALL_YES : CALL_NO);
+		give_worker_order(&self->w, yes ? CALL_YES : CALL_NO);
 	}
-	check(_metadata, self, (uint64_t)(ROUNDS / 3 / 2) * CALLS);
+	check_match_calls(_metadata, self, (uint64_t)(ROUNDS / 3 / 2) * CALLS);
 }
 
 /* No filter, and one that holds the thread back. */
 TEST_F_TIMEOUT(match, filter_comes_and_goes, 300)
 {
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	for (int i = 0; i < ROUNDS / 6; i++) {
 		ASSERT_EQ(0, kt_filter_pid(self->fd, getpid(), 0));
-		tell(&self->w, CALL_NO);
+		give_worker_order(&self->w, CALL_NO);
 		ASSERT_EQ(0, kt_filter_off(self->fd, KTAPE_FILTER_PID));
-		tell(&self->w, CALL_YES);
+		give_worker_order(&self->w, CALL_YES);
 	}
-	check(_metadata, self, (uint64_t)(ROUNDS / 6) * CALLS);
+	check_match_calls(_metadata, self, (uint64_t)(ROUNDS / 6) * CALLS);
 }
 
 /* The thread changes its real uid by itself; its effective one stays root's. */
@@ -130,7 +130,7 @@ static void *change_uid(void *arg)
 	kt_pin(CPU);
 	for (int i = 0; i < ROUNDS; i++) {
 		*failed |= syscall(SYS_setresuid, i & 1 ? 0 : NOBODY, 0, 0) != 0;
-		make_calls(!(i & 1));
+		make_worker_calls(!(i & 1));
 	}
 	return NULL;
 }
@@ -144,11 +144,11 @@ TEST_F_TIMEOUT(match, uid_changes, 300)
 	dismiss(&self->w);
 	self->w.tid = 0;
 	ASSERT_EQ(0, kt_filter_set(self->fd, KTAPE_FILTER_UID, &uid, 1));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	ASSERT_EQ(0, pthread_create(&thread, NULL, change_uid, &failed));
 	ASSERT_EQ(0, pthread_join(thread, NULL));
 	ASSERT_EQ(0, failed);
-	check(_metadata, self, (uint64_t)((ROUNDS + 1) / 2) * CALLS);
+	check_match_calls(_metadata, self, (uint64_t)((ROUNDS + 1) / 2) * CALLS);
 }
 
 /*
@@ -174,7 +174,7 @@ TEST_F_TIMEOUT(match, children, 300)
 		kt_pin(CPU);
 		close(go[1]);
 		while (read(go[0], &byte, 1) == 1) {
-			call_in_child(plain_fork(), true);
+			call_in_child(kt_fork_plainly(), true);
 			if (write(done[1], &byte, 1) != 1)
 				break;
 		}
@@ -184,17 +184,17 @@ TEST_F_TIMEOUT(match, children, 300)
 	close(done[1]);
 	kt_pin(CPU);
 	ASSERT_EQ(0, kt_filter_pid(self->fd, pid, KTAPE_PID_CHILDREN));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	for (int i = 0; i < ROUNDS; i++) {
 		ASSERT_EQ(1, write(go[1], "g", 1));
 		ASSERT_EQ(1, read(done[0], &byte, 1));
-		call_in_child(plain_fork(), false);
+		call_in_child(kt_fork_plainly(), false);
 	}
 	close(go[1]);
 	ASSERT_EQ(pid, waitpid(pid, NULL, 0));
 	kt_pin(0);
 	EXPECT_EQ(0, kt_filter_get(self->fd, KTAPE_FILTER_PID).collisions);
-	check(_metadata, self, (uint64_t)ROUNDS * CALLS);
+	check_match_calls(_metadata, self, (uint64_t)ROUNDS * CALLS);
 	close(done[0]);
 }
 
@@ -248,7 +248,7 @@ TEST_F_TIMEOUT(match, hotplug, 300)
 			sched_yield();
 	}
 	ASSERT_EQ(0, kt_filter_pid(self->fd, c[0].tid, 0));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	for (int i = 0; i < 2; i++)
 		__atomic_store_n(&c[i].go, 1, __ATOMIC_RELEASE);
 	for (int i = 0; i < 6; i++) {
@@ -261,7 +261,7 @@ TEST_F_TIMEOUT(match, hotplug, 300)
 		pthread_join(c[i].thread, NULL);
 	EXPECT_LT(0, c[0].made);
 	EXPECT_LT(0, c[1].made);
-	check(_metadata, self, c[0].made);
+	check_match_calls(_metadata, self, c[0].made);
 }
 
 TEST_HARNESS_MAIN

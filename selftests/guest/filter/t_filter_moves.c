@@ -58,12 +58,12 @@ FIXTURE_SETUP(moves)
 	mkdir(TOP, 0700);
 	if (mkdir(IN, 0700) || mkdir(OUT, 0700))
 		SKIP(return, "no cgroups");
-	self->fd = session(variant->ops);
+	self->fd = worker_session(variant->ops);
 	ASSERT_LE(0, self->fd);
 	in = open_folder(IN);
 	ASSERT_EQ(0, kt_filter_set(self->fd, KTAPE_FILTER_CGROUP, &in, 1));
 	close(in);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	kt_pin(0);
 }
 
@@ -77,7 +77,7 @@ FIXTURE_TEARDOWN(moves)
 }
 
 /* Move a process, by its number or as itself (0). */
-static int move(pid_t pid, const char *to)
+static int move_process_to_cgroup(pid_t pid, const char *to)
 {
 	char path[64], text[16];
 
@@ -86,10 +86,10 @@ static int move(pid_t pid, const char *to)
 	return kt_write_text(path, text);
 }
 
-static void check(struct __test_metadata *_metadata, FIXTURE_DATA(moves) * self,
-		  uint64_t yes)
+static void check_moved_calls(struct __test_metadata *_metadata,
+			      FIXTURE_DATA(moves) * self, uint64_t yes)
 {
-	check_calls(_metadata, self->fd, &self->t, yes);
+	check_worker_calls(_metadata, self->fd, &self->t, yes);
 	/* What is kept back was counted. */
 	EXPECT_LT(0, self->t.filtered[KTAPE_CLASS_SYSCALL]);
 }
@@ -111,7 +111,7 @@ static pid_t clone_into(const char *path)
 /* Let a new process make calls: cloned into @path, or forked if it is NULL. */
 static int call_in(const char *path, bool yes)
 {
-	return call_in_child(path ? clone_into(path) : plain_fork(), yes);
+	return call_in_child(path ? clone_into(path) : kt_fork_plainly(), yes);
 }
 
 TEST_F_TIMEOUT(moves, by_another_process, 300)
@@ -120,11 +120,11 @@ TEST_F_TIMEOUT(moves, by_another_process, 300)
 
 	ASSERT_NE(NULL, w);
 	for (int i = 0; i < ROUNDS; i++) {
-		ASSERT_EQ(0, move(w->tid, i & 1 ? OUT : IN));
-		tell(w, i & 1 ? CALL_NO : CALL_YES);
+		ASSERT_EQ(0, move_process_to_cgroup(w->tid, i & 1 ? OUT : IN));
+		give_worker_order(w, i & 1 ? CALL_NO : CALL_YES);
 	}
 	dismiss_process(w);
-	check(_metadata, self, (uint64_t)(ROUNDS + 1) / 2 * CALLS);
+	check_moved_calls(_metadata, self, (uint64_t)(ROUNDS + 1) / 2 * CALLS);
 }
 
 TEST_F_TIMEOUT(moves, by_itself, 300)
@@ -135,15 +135,15 @@ TEST_F_TIMEOUT(moves, by_itself, 300)
 	if (!pid) {
 		kt_pin(CPU);
 		for (int i = 0; i < ROUNDS; i++) {
-			if (move(0, i & 1 ? OUT : IN))
+			if (move_process_to_cgroup(0, i & 1 ? OUT : IN))
 				_exit(1);
-			make_calls(!(i & 1));
+			make_worker_calls(!(i & 1));
 		}
 		_exit(0);
 	}
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
 	ASSERT_EQ(0, status);
-	check(_metadata, self, (uint64_t)(ROUNDS + 1) / 2 * CALLS);
+	check_moved_calls(_metadata, self, (uint64_t)(ROUNDS + 1) / 2 * CALLS);
 }
 
 /*
@@ -157,7 +157,7 @@ TEST_F_TIMEOUT(moves, clone_into_cgroup, 300)
 	for (int i = 0; i < ROUNDS; i++)
 		ASSERT_EQ(0, call_in(i % 3 ? OUT : IN, !(i % 3)));
 	kt_pin(0);
-	check(_metadata, self, (uint64_t)(ROUNDS + 2) / 3 * CALLS);
+	check_moved_calls(_metadata, self, (uint64_t)(ROUNDS + 2) / 3 * CALLS);
 }
 
 /* The same for children that have the cgroup of their parent. */
@@ -173,7 +173,7 @@ TEST_F_TIMEOUT(moves, forked_in_turns, 300)
 	if (!pid) {
 		kt_pin(CPU);
 		close(go[1]);
-		if (move(0, IN))
+		if (move_process_to_cgroup(0, IN))
 			_exit(1);
 		while (read(go[0], &byte, 1) == 1)
 			if (call_in(NULL, true) || write(done[1], "d", 1) != 1)
@@ -193,7 +193,7 @@ TEST_F_TIMEOUT(moves, forked_in_turns, 300)
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
 	EXPECT_EQ(0, status);
 	kt_pin(0);
-	check(_metadata, self, (uint64_t)ROUNDS * CALLS);
+	check_moved_calls(_metadata, self, (uint64_t)ROUNDS * CALLS);
 }
 
 /* Cgroups are removed, and others are made, at the same addresses. */
@@ -209,7 +209,7 @@ TEST_F_TIMEOUT(moves, cgroups_made_anew, 300)
 		ASSERT_EQ(0, rmdir(path));
 	}
 	kt_pin(0);
-	check(_metadata, self, (uint64_t)(ROUNDS + 1) / 2 * CALLS);
+	check_moved_calls(_metadata, self, (uint64_t)(ROUNDS + 1) / 2 * CALLS);
 }
 
 /* Controllers give each thread another set of states, but not another cgroup. */
@@ -222,20 +222,20 @@ TEST_F_TIMEOUT(moves, controllers_change, 300)
 	struct worker *w = hire_process(CPU);
 
 	ASSERT_NE(NULL, w);
-	ASSERT_EQ(0, move(w->tid, IN));
+	ASSERT_EQ(0, move_process_to_cgroup(w->tid, IN));
 	if (kt_write_text(tops[0], "+pids") || kt_write_text(tops[1], "+pids")) {
 		dismiss_process(w);
 		SKIP(return, "no controller for processes");
 	}
 	for (int i = 0; i < ROUNDS; i++) {
 		ASSERT_EQ(0, kt_write_text(tops[1], i & 1 ? "+pids" : "-pids"));
-		tell(w, CALL_YES);
+		give_worker_order(w, CALL_YES);
 	}
-	ASSERT_EQ(0, move(w->tid, OUT));
-	tell(w, CALL_NO);
+	ASSERT_EQ(0, move_process_to_cgroup(w->tid, OUT));
+	give_worker_order(w, CALL_NO);
 	kt_write_text(tops[1], "-pids");
 	dismiss_process(w);
-	check(_metadata, self, (uint64_t)ROUNDS * CALLS);
+	check_moved_calls(_metadata, self, (uint64_t)ROUNDS * CALLS);
 }
 
 /* Moves in a hierarchy of its own say nothing about the cgroup that the filter has. */
@@ -251,16 +251,17 @@ TEST_F_TIMEOUT(moves, another_hierarchy, 300)
 	w = hire_process(CPU);
 	ASSERT_NE(NULL, w);
 	for (int i = 0; i < ROUNDS; i++) {
-		ASSERT_EQ(0, move(w->tid, i & 2 ? OUT : IN));
-		ASSERT_EQ(0, move(w->tid, i & 1 ? NAMED : NAMED "/some"));
-		tell(w, i & 2 ? CALL_NO : CALL_YES);
+		ASSERT_EQ(0, move_process_to_cgroup(w->tid, i & 2 ? OUT : IN));
+		ASSERT_EQ(0, move_process_to_cgroup(
+				     w->tid, i & 1 ? NAMED : NAMED "/some"));
+		give_worker_order(w, i & 2 ? CALL_NO : CALL_YES);
 		yes += i & 2 ? 0 : CALLS;
 	}
 	dismiss_process(w);
 	rmdir(NAMED "/some");
 	EXPECT_EQ(0, umount(NAMED));
 	rmdir(NAMED);
-	check(_metadata, self, yes);
+	check_moved_calls(_metadata, self, yes);
 }
 
 /* ---- an event about a thread that does not run ------------------------------- */
@@ -292,8 +293,8 @@ TEST_F_TIMEOUT(moves, woken_thread, 300)
 	char byte;
 	pid_t pid;
 
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
-	ASSERT_EQ(0, profile(self->fd, ops));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, set_worker_profile(self->fd, ops));
 	ASSERT_EQ(0, pipe(fd));
 	pid = fork();
 	if (!pid) {
@@ -304,10 +305,11 @@ TEST_F_TIMEOUT(moves, woken_thread, 300)
 		_exit(0);
 	}
 	close(fd[0]);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	for (int i = 0; i < 3 * ROUNDS; i++) {
 		if (i == ROUNDS || i == 2 * ROUNDS)
-			ASSERT_EQ(0, move(pid, i == ROUNDS ? IN : OUT));
+			ASSERT_EQ(0, move_process_to_cgroup(
+					     pid, i == ROUNDS ? IN : OUT));
 		while (!waits_at(fd[1], pid))
 			sched_yield();
 		ASSERT_EQ(1, write(fd[1], "w", 1));

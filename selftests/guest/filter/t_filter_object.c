@@ -38,13 +38,13 @@ FIXTURE_TEARDOWN(object)
 }
 
 /* Return the set of recorded actors. */
-static unsigned int recorded(struct __test_metadata *_metadata,
-			     FIXTURE_DATA(object) * self, unsigned int all)
+static unsigned int recorded_objects(struct __test_metadata *_metadata,
+				     FIXTURE_DATA(object) * self, unsigned int all)
 {
 	unsigned int got = 0;
 
 	memset(self->n, 0, sizeof(self->n));
-	kt_take(&self->t, self->fd, count, self->n);
+	kt_take(&self->t, self->fd, count_actor_calls, self->n);
 	EXPECT_EQ(0, self->t.wrong);
 	for (int a = 0; a < ACTORS; a++) {
 		if (!(all & B(a)))
@@ -60,7 +60,7 @@ static unsigned int recorded(struct __test_metadata *_metadata,
 
 /* ---- threads ------------------------------------------------------------------ */
 
-static int new_session(int *fd)
+static int renew_session(int *fd)
 {
 	close(*fd);
 	*fd = kt_session(0, RING, 0, KT_OPS(KTAPE_EV_SYS_ENTER));
@@ -85,16 +85,17 @@ TEST_F_TIMEOUT(object, threads, 120)
 	for (size_t i = 0; i < ARRAY_SIZE(vector); i++) {
 		pid_t tid = vector[i].by_thread ? self->c[THREAD].tid : getpid();
 
-		ASSERT_EQ(0, new_session(&self->fd));
+		ASSERT_EQ(0, renew_session(&self->fd));
 		ASSERT_EQ(0, kt_filter_pid(self->fd, tid, vector[i].flags));
-		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+		ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 		/* A thread that is started while the filter is in force. */
 		ASSERT_EQ(0, cue_thread(&self->c[LATE]));
 		act(MAIN);
 		ASSERT_EQ(0, cue_act(&self->c[THREAD]));
 		ASSERT_EQ(0, cue_act(&self->c[LATE]));
 		EXPECT_EQ(vector[i].pass,
-			  recorded(_metadata, self, B(MAIN) | B(THREAD) | B(LATE)))
+			  recorded_objects(_metadata, self,
+					   B(MAIN) | B(THREAD) | B(LATE)))
 		{
 			TH_LOG("vector %zu", i);
 		}
@@ -133,7 +134,7 @@ TEST_F_TIMEOUT(object, children, 120)
 	for (size_t i = 0; i < ARRAY_SIZE(vector); i++) {
 		pid_t pid = 0, tid;
 
-		ASSERT_EQ(0, new_session(&self->fd));
+		ASSERT_EQ(0, renew_session(&self->fd));
 		for (int late = 0; late < 2; late++) {
 			if (late == vector[i].late) {
 				pid = family(self->c);
@@ -147,9 +148,10 @@ TEST_F_TIMEOUT(object, children, 120)
 				ASSERT_EQ(0, kt_filter_pid(self->fd, getpid(),
 							   vector[i].flags));
 		}
-		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+		ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 		ASSERT_EQ(0, whole_family(self));
-		EXPECT_EQ(vector[i].pass, recorded(_metadata, self, B(MAIN) | heirs))
+		EXPECT_EQ(vector[i].pass,
+			  recorded_objects(_metadata, self, B(MAIN) | heirs))
 		{
 			TH_LOG("vector %zu", i);
 		}
@@ -166,30 +168,23 @@ TEST_F(object, replaced)
 	ASSERT_EQ(0, cue_thread(&self->c[THREAD]));
 	ASSERT_EQ(0, kt_filter_pid(self->fd, getpid(), KTAPE_PID_THREADS));
 	ASSERT_EQ(0, kt_filter_pid(self->fd, self->c[THREAD].tid, 0));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	act(MAIN);
 	ASSERT_EQ(0, cue_act(&self->c[THREAD]));
-	EXPECT_EQ(B(THREAD), recorded(_metadata, self, B(MAIN) | B(THREAD)));
-	ASSERT_EQ(0, new_session(&self->fd));
+	EXPECT_EQ(B(THREAD),
+		  recorded_objects(_metadata, self, B(MAIN) | B(THREAD)));
+	ASSERT_EQ(0, renew_session(&self->fd));
 	ASSERT_EQ(0, kt_filter_set(self->fd, KTAPE_FILTER_PID, NULL, 0));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	act(MAIN);
 	ASSERT_EQ(0, kt_filter_off(self->fd, KTAPE_FILTER_PID));
 	ASSERT_EQ(0, cue_act(&self->c[THREAD]));
-	EXPECT_EQ(B(THREAD), recorded(_metadata, self, B(MAIN) | B(THREAD)));
+	EXPECT_EQ(B(THREAD),
+		  recorded_objects(_metadata, self, B(MAIN) | B(THREAD)));
 	cue_end(&self->c[THREAD]);
 }
 
 /* ---- the other thread of an event ---------------------------------------------- */
-
-static void count_signals(const struct kt_rec *r, struct kt_take *t)
-{
-	uint64_t *n = t->arg;
-
-	if (r->op != KTAPE_EV_SIGNAL_GENERATE || (r->dat20 & 127) != SIGUSR1)
-		return;
-	n[(pid_t)r->args[0] != getpid()]++;
-}
 
 TEST_F(object, the_other_thread)
 {
@@ -203,12 +198,12 @@ TEST_F(object, the_other_thread)
 			pause();
 	ASSERT_EQ(0, kt_profile_only(self->fd, KT_OPS(KTAPE_EV_SIGNAL_GENERATE)));
 	ASSERT_EQ(0, kt_filter_pid(self->fd, pid, 0));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	for (int i = 0; i < CALLS; i++) {
 		kill(pid, SIGUSR1);
 		kill(getpid(), SIGUSR1);
 	}
-	kt_take(&self->t, self->fd, count_signals, n);
+	kt_take(&self->t, self->fd, count_actor_signals, n);
 	EXPECT_EQ(0, self->t.wrong);
 	EXPECT_EQ(CALLS, n[1]);
 	EXPECT_EQ(0, n[0]);
@@ -238,7 +233,7 @@ TEST_F(object, renamed_by_another_thread)
 
 	ASSERT_EQ(0, kt_profile_only(self->fd, KT_OPS(KTAPE_EV_PROCESS_RENAME)));
 	ASSERT_EQ(0, kt_filter_pid(self->fd, getpid(), 0));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	ASSERT_EQ(0, pthread_create(&thread, NULL, rename_it, NULL));
 	ASSERT_EQ(0, pthread_join(thread, NULL));
 	kt_take(&self->t, self->fd, NULL, NULL);
@@ -302,7 +297,7 @@ TEST_F(object, io_uring_thread)
 
 	ASSERT_EQ(0, kt_profile_only(self->fd, KT_OPS(KTAPE_EV_SCHED_SWITCH)));
 	ASSERT_EQ(0, kt_filter_pid(self->fd, getpid(), KTAPE_PID_THREADS));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	ring = syscall(SYS_io_uring_setup, 4, &params);
 	if (ring < 0)
 		SKIP(return, "no io_uring with a thread that polls");
@@ -319,20 +314,6 @@ TEST_F(object, io_uring_thread)
 /* ---- name spaces ------------------------------------------------------------------ */
 
 /*
- * Return the tid of the filter's only thread as this namespace sees it; -1:
- * failed.
- */
-static pid_t reported(int fd)
-{
-	struct ktape_filter_pid entry = { .pid = -1 };
-	struct ktape_filter f = { .kind = KTAPE_FILTER_PID,
-				  .nr = 1,
-				  .entries = (uintptr_t)&entry };
-
-	return kt_filter(fd, &f) || f.nr != 1 ? -1 : entry.pid;
-}
-
-/*
  * In its own pid namespace the child is pid 1 and filters itself by that
  * number. This process sees it under another number while it lives.
  */
@@ -346,8 +327,8 @@ TEST_F(object, pid_namespace)
 	if (!pid) {
 		if (getpid() != 1 || kt_filter_pid(self->fd, 1, 0) ||
 		    kt_filter_pid(self->fd, 2, 0) != -ESRCH ||
-		    reported(self->fd) != 1 ||
-		    kt_command(self->fd, KTAPE_IOC_START))
+		    kt_filter_tid(self->fd) != 1 ||
+		    kt_control(self->fd, KTAPE_IOC_START))
 			_exit(1);
 		act(CHILD);
 		perform(&self->c[CHILD]);
@@ -356,13 +337,13 @@ TEST_F(object, pid_namespace)
 	close(self->c[CHILD].from[1]);
 	ASSERT_EQ(sizeof(status),
 		  read(self->c[CHILD].from[0], &status, sizeof(status)));
-	EXPECT_EQ(pid, reported(self->fd));
+	EXPECT_EQ(pid, kt_filter_tid(self->fd));
 	cue_end(&self->c[CHILD]);
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
 	ASSERT_EQ(0, status);
 	act(MAIN);
-	EXPECT_EQ(B(CHILD), recorded(_metadata, self, B(MAIN) | B(CHILD)));
-	EXPECT_EQ(0, reported(self->fd));
+	EXPECT_EQ(B(CHILD), recorded_objects(_metadata, self, B(MAIN) | B(CHILD)));
+	EXPECT_EQ(0, kt_filter_tid(self->fd));
 }
 
 /* A thread without a number in that namespace is returned as 0. */
@@ -372,11 +353,11 @@ TEST_F(object, pid_namespace_from_outside)
 	pid_t pid;
 
 	ASSERT_EQ(0, kt_filter_pid(self->fd, getpid(), 0));
-	EXPECT_EQ(getpid(), reported(self->fd));
+	EXPECT_EQ(getpid(), kt_filter_tid(self->fd));
 	ASSERT_EQ(0, unshare(CLONE_NEWPID));
 	pid = fork();
 	if (!pid)
-		_exit(reported(self->fd) != 0);
+		_exit(kt_filter_tid(self->fd) != 0);
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
 	EXPECT_EQ(0, status);
 }
@@ -393,10 +374,10 @@ static unsigned int acted_and_recorded(struct __test_metadata *_metadata,
 	pid_t tid;
 
 	ASSERT_EQ(sizeof(tid), read(self->c[CHILD].from[0], &tid, sizeof(tid)));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	act(MAIN);
 	ASSERT_EQ(0, cue_act(&self->c[CHILD]));
-	return recorded(_metadata, self, B(MAIN) | B(CHILD));
+	return recorded_objects(_metadata, self, B(MAIN) | B(CHILD));
 }
 
 TEST_F_TIMEOUT(object, uid, 120)
@@ -417,7 +398,7 @@ TEST_F_TIMEOUT(object, uid, 120)
 	for (size_t i = 0; i < ARRAY_SIZE(vector); i++) {
 		pid_t pid;
 
-		ASSERT_EQ(0, new_session(&self->fd));
+		ASSERT_EQ(0, renew_session(&self->fd));
 		ASSERT_EQ(0, kt_filter_set(self->fd, KTAPE_FILTER_UID,
 					   vector[i].uids, vector[i].nr));
 		if (vector[i].self)
@@ -472,7 +453,7 @@ TEST_F_TIMEOUT(object, cgroup, 120)
 	for (int i = 0; i < 3; i++) {
 		pid_t pid;
 
-		ASSERT_EQ(0, new_session(&self->fd));
+		ASSERT_EQ(0, renew_session(&self->fd));
 		cgroup = open(path[0], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		ASSERT_EQ(0, kt_filter_set(self->fd, KTAPE_FILTER_CGROUP,
 					   &cgroup, 1));

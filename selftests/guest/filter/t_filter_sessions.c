@@ -70,7 +70,7 @@ FIXTURE_VARIANT_ADD(sessions, calls_and_wakings)
 };
 /* clang-format on */
 
-static void work(struct shared *s, int i, int wake)
+static void make_shared_calls(struct shared *s, int i, int wake)
 {
 	kt_pin(CPU);
 	if (i == OTHER_UID && syscall(SYS_setresuid, NOBODY, 0, 0))
@@ -90,7 +90,7 @@ static void work(struct shared *s, int i, int wake)
 }
 
 /* A thread that no filter names: it sleeps, and those that call wake it. */
-static void sleeper(int from)
+static void sleep_on_pipe(int from)
 {
 	char c;
 
@@ -100,13 +100,13 @@ static void sleeper(int from)
 }
 
 /* Unlike kt_session(), with context records: without them matches are not kept. */
-static int session(const unsigned char *ops)
+static int session_with_context(const unsigned char *ops)
 {
 	struct ktape_profile p = { .op = KTAPE_PROFILE_SET };
 	int fd = kt_session(0, RING, 0, KT_OPS(KTAPE_EV_SYS_ENTER));
 
 	for (; *ops; ops++)
-		kt_mask_add(p.mask, *ops);
+		kt_ops_add(p.mask, *ops);
 	return fd < 0 || kt_profile(fd, &p) ? -1 : fd;
 }
 
@@ -131,16 +131,16 @@ FIXTURE_SETUP(sessions)
 	ASSERT_EQ(0, pipe(self->wake));
 	self->woken = fork();
 	if (!self->woken)
-		sleeper(self->wake[0]);
+		sleep_on_pipe(self->wake[0]);
 	ASSERT_LT(0, self->woken);
 	for (int i = 0; i < THREADS; i++) {
 		self->pid[i] = fork();
 		if (!self->pid[i])
-			work(self->shared, i, self->wake[1]);
+			make_shared_calls(self->shared, i, self->wake[1]);
 		ASSERT_LT(0, self->pid[i]);
 	}
 	for (int i = 0; i < SESSIONS; i++) {
-		self->fd[i] = session(variant->ops);
+		self->fd[i] = session_with_context(variant->ops);
 		ASSERT_LE(0, self->fd[i]);
 	}
 	ASSERT_EQ(0, set_filters(self));
@@ -160,17 +160,17 @@ FIXTURE_TEARDOWN(sessions)
 	munmap(self->shared, sizeof(*self->shared));
 }
 
-static void go(FIXTURE_DATA(sessions) * self, int how)
+static void set_workers_go(FIXTURE_DATA(sessions) * self, int how)
 {
 	__atomic_store_n(&self->shared->go, how, __ATOMIC_RELEASE);
 }
 
-static bool end(FIXTURE_DATA(sessions) * self)
+static bool end_workers(FIXTURE_DATA(sessions) * self)
 {
 	bool good = true;
 	int status;
 
-	go(self, 2);
+	set_workers_go(self, 2);
 	for (int i = 0; i < THREADS; i++)
 		good &= waitpid(self->pid[i], &status, 0) == self->pid[i] && !status;
 	return good;
@@ -183,7 +183,7 @@ struct counts {
 	pid_t woken;
 };
 
-static void count(const struct kt_rec *r, struct kt_take *t)
+static void count_calls_and_wakings(const struct kt_rec *r, struct kt_take *t)
 {
 	struct counts *c = t->arg;
 
@@ -194,13 +194,13 @@ static void count(const struct kt_rec *r, struct kt_take *t)
 		      r->args[0] == (uint32_t)c->woken;
 }
 
-static struct counts check(struct __test_metadata *_metadata,
-			   FIXTURE_DATA(sessions) * self, int session)
+static struct counts check_session_calls(struct __test_metadata *_metadata,
+					 FIXTURE_DATA(sessions) * self, int session)
 {
 	struct counts c = { .woken = self->woken };
 	struct ktape_stats st;
 
-	kt_take(&self->t, self->fd[session], count, &c);
+	kt_take(&self->t, self->fd[session], count_calls_and_wakings, &c);
 	EXPECT_EQ(0, self->t.wrong);
 	/* The control ring has no events of threads. */
 	for (int cpu = 0; cpu < kt_cpus(); cpu++) {
@@ -222,12 +222,13 @@ static struct counts check(struct __test_metadata *_metadata,
 }
 
 /* The thread that sleeps passes in two sessions, whichever thread wakes it. */
-static void check_all(struct __test_metadata *_metadata, FIXTURE_DATA(sessions) * self)
+static void check_all_sessions(struct __test_metadata *_metadata,
+			       FIXTURE_DATA(sessions) * self)
 {
-	struct counts all = check(_metadata, self, ALL), c;
+	struct counts all = check_session_calls(_metadata, self, ALL), c;
 
 	for (int i = ALL + 1; i < CHANGED; i++) {
-		c = check(_metadata, self, i);
+		c = check_session_calls(_metadata, self, i);
 		if (i == NOT_FIRST) {
 			EXPECT_EQ(all.wakings, c.wakings);
 		} else {
@@ -239,14 +240,14 @@ static void check_all(struct __test_metadata *_metadata, FIXTURE_DATA(sessions) 
 TEST_F_TIMEOUT(sessions, each_has_its_threads, 300)
 {
 	for (int i = 0; i < CHANGED; i++)
-		ASSERT_EQ(0, kt_command(self->fd[i], KTAPE_IOC_START));
-	go(self, 1);
-	ASSERT_TRUE(end(self));
-	check_all(_metadata, self);
+		ASSERT_EQ(0, kt_control(self->fd[i], KTAPE_IOC_START));
+	set_workers_go(self, 1);
+	ASSERT_TRUE(end_workers(self));
+	check_all_sessions(_metadata, self);
 }
 
 /* Change what a session records, while the same threads run. */
-static int change(int fd, pid_t pid, int how)
+static int change_session(int fd, pid_t pid, int how)
 {
 	const struct ktape_trigger t = { .opcode = KTAPE_EV_SYS_ENTER,
 					 .nth = 1 << 30 };
@@ -255,7 +256,7 @@ static int change(int fd, pid_t pid, int how)
 
 	switch (how % 8) {
 	case 0:
-		return kt_command(fd, KTAPE_IOC_START);
+		return kt_control(fd, KTAPE_IOC_START);
 	case 1:
 		return kt_filter_pid(fd, pid, 0);
 	case 2:
@@ -273,23 +274,24 @@ static int change(int fd, pid_t pid, int how)
 		return kt_filter_off(fd, KTAPE_FILTER_PID) ?:
 			       kt_filter_off(fd, KTAPE_FILTER_UID);
 	default:
-		return kt_command(fd, KTAPE_IOC_STOP);
+		return kt_control(fd, KTAPE_IOC_STOP);
 	}
 }
 
 TEST_F_TIMEOUT(sessions, changes_of_one_do_not_matter_to_others, 300)
 {
 	for (int i = 0; i < CHANGED; i++)
-		ASSERT_EQ(0, kt_command(self->fd[i], KTAPE_IOC_START));
-	go(self, 1);
+		ASSERT_EQ(0, kt_control(self->fd[i], KTAPE_IOC_START));
+	set_workers_go(self, 1);
 	for (int i = 0; i < CHANGES; i++) {
-		ASSERT_EQ(0, change(self->fd[CHANGED], self->pid[i % THREADS], i))
+		ASSERT_EQ(0, change_session(self->fd[CHANGED],
+					    self->pid[i % THREADS], i))
 		{
 			TH_LOG("change %d", i % 8);
 		}
 	}
-	ASSERT_TRUE(end(self));
-	check_all(_metadata, self);
+	ASSERT_TRUE(end_workers(self));
+	check_all_sessions(_metadata, self);
 	kt_take(&self->t, self->fd[CHANGED], NULL, NULL);
 	EXPECT_EQ(0, self->t.wrong);
 }
@@ -298,12 +300,12 @@ TEST_F_TIMEOUT(sessions, changes_of_one_do_not_matter_to_others, 300)
 TEST_F_TIMEOUT(sessions, filters_are_renewed, 300)
 {
 	for (int i = 0; i < CHANGED; i++)
-		ASSERT_EQ(0, kt_command(self->fd[i], KTAPE_IOC_START));
-	go(self, 1);
+		ASSERT_EQ(0, kt_control(self->fd[i], KTAPE_IOC_START));
+	set_workers_go(self, 1);
 	for (int i = 0; i < CHANGES / 4; i++)
 		ASSERT_EQ(0, set_filters(self));
-	ASSERT_TRUE(end(self));
-	check_all(_metadata, self);
+	ASSERT_TRUE(end_workers(self));
+	check_all_sessions(_metadata, self);
 }
 
 TEST_HARNESS_MAIN

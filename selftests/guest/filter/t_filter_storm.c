@@ -26,13 +26,7 @@
 #define THEIRS SYS_getuid
 #define CHILD  "KT_STORM_CHILD"
 
-/* Raw system calls only, because glibc's fork() makes additional calls. */
-static pid_t plain_fork(void)
-{
-	return syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
-}
-
-static void call(long nr)
+static void repeat_syscall(long nr)
 {
 	for (int i = 0; i < CALLS; i++)
 		syscall(nr);
@@ -43,19 +37,19 @@ __attribute__((constructor)) static void child_main(void)
 {
 	if (!getenv(CHILD))
 		return;
-	call(OURS);
+	repeat_syscall(OURS);
 	syscall(SYS_exit_group, 0);
 }
 
-static void ours(int n)
+static void run_our_child(int n)
 {
 	char *argv[] = { "child", NULL }, *envp[] = { CHILD "=1", NULL };
 	pid_t pid;
 
-	call(OURS);
+	repeat_syscall(OURS);
 	if (n % FORKS == 0) {
-		pid = plain_fork();
-		call(OURS);
+		pid = kt_fork_plainly();
+		repeat_syscall(OURS);
 		if (pid)
 			waitpid(pid, NULL, 0);
 	}
@@ -66,16 +60,16 @@ static void ours(int n)
 
 static void theirs(int n)
 {
-	call(THEIRS);
+	repeat_syscall(THEIRS);
 	syscall(SYS_exit_group, n & 1);
 }
 
-static void storm(int n, void (*child)(int n))
+static void fork_children(int n, void (*child)(int n))
 {
 	int alive = 0;
 
 	for (int i = 0; i < n; i++) {
-		if (!plain_fork())
+		if (!kt_fork_plainly())
 			child(i);
 		if (++alive == AT_ONCE)
 			for (; alive; alive--)
@@ -179,7 +173,7 @@ static pid_t mother(int n, int go, int done)
 		return pid;
 	if (read(go, &byte, 1) != 1)
 		_exit(1);
-	storm(n, ours);
+	fork_children(n, run_our_child);
 	if (write(done, &byte, 1) != 1)
 		_exit(1);
 	for (;;)
@@ -200,10 +194,10 @@ TEST_F_TIMEOUT(storm, exactly_the_followed_processes, 300)
 	ASSERT_EQ(0, pipe(done));
 	s->mother = mother(n, go[0], done[1]);
 	ASSERT_EQ(0, kt_filter_pid(fd, s->mother, KTAPE_PID_CHILDREN));
-	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_START));
 	other = fork();
 	if (!other) {
-		storm(n / OTHERS, theirs);
+		fork_children(n / OTHERS, theirs);
 		_exit(0);
 	}
 	ASSERT_EQ(1, write(go[1], "x", 1));

@@ -18,7 +18,7 @@
 #define NUMBER 8 /* the bitmap of signals has our signal */
 #define ROWS   16
 
-static void count(const struct kt_rec *r, struct kt_take *t)
+static void count_own_signals(const struct kt_rec *r, struct kt_take *t)
 {
 	uint64_t *n = t->arg;
 
@@ -26,14 +26,14 @@ static void count(const struct kt_rec *r, struct kt_take *t)
 	      (pid_t)r->args[0] == getpid();
 }
 
-static int profile(int fd, int row)
+static int set_row_profile(int fd, int row)
 {
 	struct ktape_profile p = { .op = KTAPE_PROFILE_SET,
 				   .flags = KTAPE_PROFILE_NO_CONTEXT };
 
 	for (int op = KTAPE_OP_EXCEPTION; row & GROUP && op < 255; op++)
 		if (kts_shapes[op].name && kts_shapes[op].class == KTAPE_CLASS_SIGNAL)
-			kt_mask_add(p.mask, op);
+			kt_ops_add(p.mask, op);
 	if (!(row & EVENT))
 		p.mask[KTAPE_EV_SIGNAL_GENERATE / 64] &=
 			~(1ULL << KTAPE_EV_SIGNAL_GENERATE % 64);
@@ -73,12 +73,12 @@ TEST_F_TIMEOUT(truth, sixteen_rows, 120)
 		struct kt_take t;
 
 		ASSERT_LE(0, fd);
-		ASSERT_EQ(0, profile(fd, row));
+		ASSERT_EQ(0, set_row_profile(fd, row));
 		ASSERT_EQ(0, filters(fd, row, other));
-		ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_START));
+		ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_START));
 		for (int i = 0; i < TIMES; i++)
 			raise(SIGNAL);
-		kt_take(&t, fd, count, &recorded);
+		kt_take(&t, fd, count_own_signals, &recorded);
 		TH_LOG("group %d event %d object %d signal %d: %llu of %d",
 		       !!(row & GROUP), !!(row & EVENT), !!(row & OBJECT),
 		       !!(row & NUMBER), (unsigned long long)recorded, TIMES);

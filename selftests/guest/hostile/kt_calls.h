@@ -84,29 +84,29 @@ static int do_profile(void)
 {
 	struct ktape_profile p = { .op = KTAPE_PROFILE_SET };
 
-	kt_mask_add(p.mask, KTAPE_EV_SYS_ENTER);
-	kt_mask_add(p.mask, KTAPE_EV_SCHED_SWITCH);
+	kt_ops_add(p.mask, KTAPE_EV_SYS_ENTER);
+	kt_ops_add(p.mask, KTAPE_EV_SCHED_SWITCH);
 	return kt_profile(call_fd, &p);
 }
 
 static int do_start(void)
 {
-	return kt_command(call_fd, KTAPE_IOC_START);
+	return kt_control(call_fd, KTAPE_IOC_START);
 }
 
 static void after_start(void)
 {
-	kt_command(call_fd, KTAPE_IOC_STOP);
+	kt_control(call_fd, KTAPE_IOC_STOP);
 }
 
 static void before_stop(void)
 {
-	kt_command(call_fd, KTAPE_IOC_START);
+	kt_control(call_fd, KTAPE_IOC_START);
 }
 
 static int do_stop(void)
 {
-	return kt_command(call_fd, KTAPE_IOC_STOP);
+	return kt_control(call_fd, KTAPE_IOC_STOP);
 }
 
 static int set_filter(uint32_t kind, const void *entries, uint32_t nr)
@@ -162,7 +162,7 @@ static int do_filter_stack(void)
 {
 	uint64_t bits[KTAPE_MASK_WORDS] = {};
 
-	kt_mask_add((__u64 *)bits, KTAPE_EV_SCHED_SWITCH);
+	kt_ops_add((__u64 *)bits, KTAPE_EV_SCHED_SWITCH);
 	return set_filter(KTAPE_FILTER_STACK, bits, KTAPE_MASK_WORDS);
 }
 
@@ -239,12 +239,12 @@ static int do_read(void)
 static int do_map(void)
 {
 	struct kt_map m;
-	int ret = kt_map(call_fd, 0, KTAPE_RING_EVENT, &m);
+	int ret = kt_map_ring(call_fd, 0, KTAPE_RING_EVENT, &m);
 
 	if (!ret) {
 		/* The page fault of a system call allocates, and may be refused. */
 		madvise(m.page, m.size, MADV_WILLNEED);
-		kt_unmap(&m);
+		kt_unmap_ring(&m);
 	}
 	return ret;
 }
@@ -346,12 +346,12 @@ static void after_destroy(void)
 
 static int do_clear(void)
 {
-	return kt_command(call_fd, KTAPE_IOC_CLEAR);
+	return kt_control(call_fd, KTAPE_IOC_CLEAR);
 }
 
 static int do_flush(void)
 {
-	int ret = kt_command(call_fd, KTAPE_IOC_FLUSH);
+	int ret = kt_control(call_fd, KTAPE_IOC_FLUSH);
 
 	return ret == -EAGAIN ? 0 : ret;
 }

@@ -55,14 +55,14 @@ static inline void calls_close(void)
  */
 static inline int calls_load(void)
 {
-	int ret = load(REGION " persist_drop=1");
+	int ret = load_ktape(REGION " persist_drop=1");
 
 	if (!ret)
-		ret = unload();
+		ret = unload_ktape();
 	if (!ret)
-		ret = load(REGION " mode=overwrite");
+		ret = load_ktape(REGION " mode=overwrite");
 	call_old = !ret;
-	return ret == -EBUSY || ret == -EINVAL ? load("") : ret;
+	return ret == -EBUSY || ret == -EINVAL ? load_ktape("") : ret;
 }
 
 /* ---- calls of persistent memory --------------------------------------------- */
@@ -103,13 +103,13 @@ static inline void before_drop(void)
 	if (!call_old || kt_ioctl(call_dev, KTAPE_IOC_PERSIST_INFO, &i) || i.old_size)
 		return;
 	calls_close();
-	if (unload() || calls_load() || !calls_open())
+	if (unload_ktape() || calls_load() || !calls_open())
 		printf("# the module cannot be loaded again\n");
 }
 
 static inline int do_persist_drop(void)
 {
-	return unless_none(kt_command(call_dev, KTAPE_IOC_PERSIST_DROP), -ENODATA);
+	return unless_none(kt_control(call_dev, KTAPE_IOC_PERSIST_DROP), -ENODATA);
 }
 
 #endif /* _KT_CALLS_OPEN_H */

@@ -45,7 +45,8 @@ struct state {
 
 static struct state st;
 
-static __attribute__((format(printf, 1, 2))) void wrong(const char *format, ...)
+static __attribute__((format(printf, 1, 2))) void
+note_mapping_error(const char *format, ...)
 {
 	va_list ap;
 
@@ -72,15 +73,16 @@ static const char *content_at(uint64_t off)
 }
 
 /* Compare a page of a mapping; the registry changes while the test runs. */
-static void check_page(const struct held *h, size_t at, const void *bytes)
+static void check_mapped_page(const struct held *h, size_t at, const void *bytes)
 {
 	const char *is = content_at(h->off + at);
 
 	if (!is)
-		wrong("offset %#llx is in no region",
-		      (unsigned long long)(h->off + at));
+		note_mapping_error("offset %#llx is in no region",
+				   (unsigned long long)(h->off + at));
 	else if (h->off + at < st.e[st.l.nr - 1].offset && memcmp(is, bytes, PAGE))
-		wrong("other bytes at %#llx", (unsigned long long)(h->off + at));
+		note_mapping_error("other bytes at %#llx",
+				   (unsigned long long)(h->off + at));
 }
 
 /* Is the range still mapped, by one mapping, without rights to write or execute? */
@@ -92,7 +94,8 @@ static void check_held(const struct held *h)
 	FILE *f;
 
 	if (mincore(h->p, h->size, vec)) {
-		wrong("a mapping at %#llx is gone", (unsigned long long)h->off);
+		note_mapping_error("a mapping at %#llx is gone",
+				   (unsigned long long)h->off);
 		return;
 	}
 	f = fopen("/proc/self/maps", "r");
@@ -103,12 +106,13 @@ static void check_held(const struct held *h)
 			found = true;
 			if (strncmp(line + strlen(want), "r--s", 4) &&
 			    strncmp(line + strlen(want), "---s", 4))
-				wrong("rights: %s", line);
+				note_mapping_error("rights: %s", line);
 		}
 	if (f)
 		fclose(f);
 	if (!found)
-		wrong("a mapping at %#llx was split", (unsigned long long)h->off);
+		note_mapping_error("a mapping at %#llx was split",
+				   (unsigned long long)h->off);
 }
 
 #endif /* _KT_HELD_H */

@@ -259,7 +259,7 @@ static inline void kt_wide_add(uint32_t *mask, unsigned int *at, int words, int 
 }
 
 /* Read the table of events. */
-static inline struct kt_wide kt_wide_of(uint32_t op)
+static inline struct kt_wide kt_wide_args_of(uint32_t op)
 {
 	struct kt_wide w = {};
 	uint32_t *mask = &w.args;
@@ -320,7 +320,7 @@ static inline void kt_leak_text(struct kt_leak *l, const struct kt_rec *r)
 /* Search a record: its 64-bit fields, each offset of its texts, and its padding. */
 static inline void kt_leak_record(struct kt_leak *l, const struct kt_rec *r)
 {
-	const struct kt_wide w = kt_wide_of(r->op);
+	const struct kt_wide w = kt_wide_args_of(r->op);
 	const char *end = (const char *)(r->args + r->nargs);
 	size_t used = 8 + r->nargs * 4;
 

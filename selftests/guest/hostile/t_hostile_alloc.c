@@ -93,7 +93,7 @@ FIXTURE_TEARDOWN(fail)
 {
 	calls_close();
 	kt_rmmod("kt_copy");
-	EXPECT_EQ(0, unload());
+	EXPECT_EQ(0, unload_ktape());
 }
 
 TEST_F_TIMEOUT(fail, each_allocation_of_each_call, 1800)

@@ -44,7 +44,7 @@ struct shared {
 
 static struct shared *all;
 
-static void count(enum act what)
+static void count_act(enum act what)
 {
 	atomic_fetch_add(&all->n[what], 1);
 }
@@ -55,12 +55,12 @@ static void hostile_end_check(long ret, enum act good)
 	int none = 0;
 
 	if (ret >= 0) {
-		count(good);
+		count_act(good);
 	} else if (ret == -ESTALE) {
-		count(STALE);
+		count_act(STALE);
 	} else if (ret != -EAGAIN && ret != -ENOENT && ret != -ENXIO) {
 		atomic_compare_exchange_strong(&all->error, &none, (int)-ret);
-		count(WRONG);
+		count_act(WRONG);
 	}
 }
 
@@ -68,27 +68,27 @@ static void hostile_end_check(long ret, enum act good)
 
 static sigjmp_buf bus;
 
-static void on_bus(int sig)
+static void end_touch_on_bus(int sig)
 {
 	siglongjmp(bus, 1);
 }
 
 /* Read all pages of a mapping, until one of them is a bus error.  Return: no error. */
-static bool touch(struct kt_map *m)
+static bool touch_until_bus(struct kt_map *m)
 {
 	if (sigsetjmp(bus, 1)) {
-		count(BUS);
+		count_act(BUS);
 		return false;
 	}
 	for (size_t i = 0; i < m->size; i += 4096)
 		(void)*(volatile char *)((char *)m->page + i);
-	count(MAPPED);
+	count_act(MAPPED);
 	return true;
 }
 
-static void watch(struct kt_map *m)
+static void watch_mapping(struct kt_map *m)
 {
-	for (volatile int i = 0; i < LOOKS && touch(m); i++)
+	for (volatile int i = 0; i < LOOKS && touch_until_bus(m); i++)
 		usleep(500);
 }
 
@@ -108,9 +108,9 @@ static void use(int fd, uint64_t *seed)
 		hostile_end_check(n < 0 ? -errno : n, READ);
 		break;
 	case 1:
-		if (!kt_map(fd, cpu, lcg_below(seed, 2), &m)) {
-			watch(&m);
-			kt_unmap(&m);
+		if (!kt_map_ring(fd, cpu, lcg_below(seed, 2), &m)) {
+			watch_mapping(&m);
+			kt_unmap_ring(&m);
 		}
 		break;
 	case 2:
@@ -128,9 +128,9 @@ static void use(int fd, uint64_t *seed)
 	}
 }
 
-static void be_reader(int cpu)
+static void be_member_reader(int cpu)
 {
-	struct sigaction a = { .sa_handler = on_bus };
+	struct sigaction a = { .sa_handler = end_touch_on_bus };
 	uint64_t seed = cpu + 1;
 	char name[16];
 	int dev, fd;
@@ -181,12 +181,12 @@ static uint64_t half_of_all(void)
  * A session for which there is no memory beside self->large: rings that only readers use
  * make way.  For one that is larger than all may be they do not.
  */
-static void take_all(int root)
+static void create_half_of_all(int root)
 {
 	if (kt_create(root, KTAPE_MODE_OVERWRITE, half_of_all(), 0) != -ENOMEM)
-		count(WRONG);
+		count_act(WRONG);
 	else
-		count(TAKEN);
+		count_act(TAKEN);
 }
 
 static void end_sessions(int root, const char *name, uint64_t *seed)
@@ -202,15 +202,15 @@ static void end_sessions(int root, const char *name, uint64_t *seed)
 		fd = kt_named(root, name, modes[lcg_below(seed, 3)], RING, 4096,
 			      flags);
 		if (fd < 0 || kt_profile_only(fd, KT_OPS(KTAPE_EV_SYS_ENTER)) ||
-		    kt_command(fd, KTAPE_IOC_START)) {
-			count(WRONG);
+		    kt_control(fd, KTAPE_IOC_START)) {
+			count_act(WRONG);
 			return;
 		}
 		kt_nonblock(fd, true);
 		for (int k = lcg_below(seed, 8); k > 0; k--) {
 			kt_getppids(200);
 			if (read(fd, buf, sizeof(buf)) < 0 && errno != EAGAIN)
-				count(WRONG);
+				count_act(WRONG);
 			sched_yield();
 		}
 		if (flags && lcg_below(seed, 2)) {
@@ -218,12 +218,12 @@ static void end_sessions(int root, const char *name, uint64_t *seed)
 			fd = -1;
 		}
 		if (flags && kt_destroy(root, name))
-			count(WRONG);
+			count_act(WRONG);
 		if (fd >= 0)
 			close(fd);
-		count(ENDED);
+		count_act(ENDED);
 		if (lcg_below(seed, 2))
-			take_all(root);
+			create_half_of_all(root);
 	}
 }
 
@@ -240,7 +240,7 @@ static void be_root(int nr)
 	_exit(0);
 }
 
-static int wait_for(pid_t pid)
+static int wait_for_child(pid_t pid)
 {
 	int status;
 
@@ -285,7 +285,7 @@ TEST_F_TIMEOUT(end, beside_readers, 300)
 	for (int i = 0; i < cpus; i++) {
 		reader[i] = fork();
 		if (!reader[i])
-			be_reader(i);
+			be_member_reader(i);
 	}
 	for (int i = 0; i < NAMES; i++) {
 		root[i] = fork();
@@ -293,10 +293,10 @@ TEST_F_TIMEOUT(end, beside_readers, 300)
 			be_root(i);
 	}
 	for (int i = 0; i < NAMES; i++)
-		EXPECT_EQ(0, wait_for(root[i]));
+		EXPECT_EQ(0, wait_for_child(root[i]));
 	atomic_store(&all->stop, true);
 	for (int i = 0; i < cpus; i++)
-		EXPECT_EQ(0, wait_for(reader[i]));
+		EXPECT_EQ(0, wait_for_child(reader[i]));
 	for (int i = 0; i < ACTS; i++)
 		TH_LOG("%ld %s", all->n[i], acts[i]);
 	EXPECT_EQ(0, all->n[WRONG])
@@ -327,7 +327,7 @@ static int be_witness(void)
 	fd = kt_attach(dev, "ends", 0);
 	if (fd < 0)
 		return fd;
-	count(OPENED);
+	count_act(OPENED);
 	while (!atomic_load(&all->stop))
 		usleep(1000);
 	return kt_stats(fd, 0, 0, &st);
@@ -353,7 +353,7 @@ TEST_F(end, too_large_takes_nothing)
 	EXPECT_EQ(-ENOMEM,
 		  kt_create(self->root, KTAPE_MODE_OVERWRITE, kt_ring_max(), 0));
 	atomic_store(&all->stop, true);
-	status = wait_for(pid);
+	status = wait_for_child(pid);
 	if (time(NULL) - ended >= KTAPE_GRACE_MS / 1000 - 1)
 		SKIP(return, "its rings may have gone meanwhile");
 	EXPECT_EQ(0, WEXITSTATUS(status));

@@ -24,7 +24,7 @@ static void *partly(const void *bytes, size_t size, size_t keep)
 }
 
 /* Return memory that can be accessed, or not. */
-static char *memory(bool fault)
+static char *trap_memory(bool fault)
 {
 	return fault ? traps.closed : traps.open;
 }
@@ -117,7 +117,7 @@ static int syscall_filter(uint32_t op, bool fault)
 		.op = op,
 		.kind = KTAPE_FILTER_SYSCALL,
 		.nr = KTAPE_FILTER_SYSCALL_WORDS,
-		.entries = (uintptr_t)memory(fault),
+		.entries = (uintptr_t)trap_memory(fault),
 	};
 
 	return kt_ioctl(call_fd, KTAPE_IOC_FILTER, &f);
@@ -129,7 +129,7 @@ static int filter_set(bool fault)
 	return syscall_filter(KTAPE_FILTER_SET, fault);
 }
 
-static int filter_get(bool fault)
+static int get_syscall_filter(bool fault)
 {
 	int ret = do_filter_syscall();
 
@@ -173,7 +173,7 @@ static int positions(bool fault)
 /* Without an earlier trace there is nothing to copy. */
 static int earlier_trace(bool fault)
 {
-	long ret = read_old(call_dev, 0, memory(fault), KT_PAGE);
+	long ret = read_old(call_dev, 0, trap_memory(fault), KT_PAGE);
 
 	if (!call_old)
 		return fault ? -EFAULT : 0;
@@ -200,7 +200,7 @@ static int read_packet(bool fault)
 
 	if (s < 0)
 		return s;
-	n = read(s, memory(fault), 64);
+	n = read(s, trap_memory(fault), 64);
 	n = n < 0 ? -errno : n == 64 ? 0 : -EPROTO;
 	close(s);
 	return n;
@@ -234,9 +234,9 @@ static int read_further(bool fault)
 
 /* ---- the marks --------------------------------------------------------------------- */
 
-static int mark_text(bool fault)
+static int write_mark_text(bool fault)
 {
-	return or_errno(write(call_mark, memory(fault), 4));
+	return or_errno(write(call_mark, trap_memory(fault), 4));
 }
 
 /* Bytes that were copied are given back to the iterator, and no event is made. */
@@ -249,7 +249,7 @@ static int mark_second_part(bool fault)
 }
 
 /* Emit an event by a structure of @size bytes, which faults beyond @keep. */
-static int mark(size_t size, size_t keep)
+static int mark_partly(size_t size, size_t keep)
 {
 	struct {
 		struct ktape_mark m;
@@ -261,26 +261,26 @@ static int mark(size_t size, size_t keep)
 
 static int mark_size(bool fault)
 {
-	return mark(sizeof(struct ktape_mark), fault ? 0 : 1000);
+	return mark_partly(sizeof(struct ktape_mark), fault ? 0 : 1000);
 }
 
 static int mark_structure(bool fault)
 {
-	return mark(sizeof(struct ktape_mark), fault ? 8 : 1000);
+	return mark_partly(sizeof(struct ktape_mark), fault ? 8 : 1000);
 }
 
 static int mark_members_beyond(bool fault)
 {
 	size_t size = sizeof(struct ktape_mark);
 
-	return mark(size + 16, fault ? size + 8 : 1000);
+	return mark_partly(size + 16, fault ? size + 8 : 1000);
 }
 
 static int mark_message(bool fault)
 {
 	struct ktape_mark m = { .size = sizeof(m),
 				.opcode = KTAPE_EV_MARK,
-				.message = (uintptr_t)memory(fault),
+				.message = (uintptr_t)trap_memory(fault),
 				.length = 8 };
 
 	return kt_ioctl(call_mark, KTAPE_MARK_IOC_MARK, &m);
@@ -317,13 +317,13 @@ static const struct access {
 	{ "dev/session.c clear_user", sessions_rest },
 	{ "dev/session.c clear_user: its end", sessions_end_of_rest },
 	{ "dev/event.c vmemdup_user", filter_set },
-	{ "dev/event.c copy_to_user", filter_get },
+	{ "dev/event.c copy_to_user", get_syscall_filter },
 	{ "dev/metadata.c copy_to_user", metadata_text },
 	{ "dev/map.c copy_to_user", layout_entry },
 	{ "dev/read.c memdup_user", positions },
 	{ "dev/read.c copy_to_user", read_packet },
 	{ "dev/read.c copy_to_user: in the middle", read_further },
-	{ "dev/mark.c copy_from_iter_full", mark_text },
+	{ "dev/mark.c copy_from_iter_full", write_mark_text },
 	{ "dev/mark.c copy_from_iter_full: second part", mark_second_part },
 	{ "dev/mark.c get_user", mark_size },
 	{ "dev/mark.c copy_struct_from_user", mark_structure },
@@ -350,7 +350,7 @@ FIXTURE_TEARDOWN(fault)
 {
 	kt_traps_free(&traps);
 	calls_close();
-	EXPECT_EQ(0, unload());
+	EXPECT_EQ(0, unload_ktape());
 }
 
 TEST_F_TIMEOUT(fault, each_access, 300)

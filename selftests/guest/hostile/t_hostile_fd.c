@@ -127,7 +127,7 @@ static int use_without_rights(int from)
 	for (int i = 0; i < n; i++) {
 		struct ktape_session_ref ref = { .size = sizeof(ref) };
 		int flags = fcntl(fds[i], F_GETFL);
-		int ret = kt_command(fds[i], KTAPE_IOC_STOP);
+		int ret = kt_control(fds[i], KTAPE_IOC_STOP);
 
 		if ((flags & O_ACCMODE) == O_RDONLY && !ret)
 			return 3;
@@ -234,7 +234,7 @@ TEST_F_TIMEOUT(fd, passed_by_sockets, 3600)
 /* ---- io_uring ------------------------------------------------------------------ */
 
 /* Results that a request may have, besides a number of bytes or events. */
-static bool may_be(int res)
+static bool is_request_result(int res)
 {
 	return res >= 0 || res == -EAGAIN || res == -EINTR ||
 	       res == -ECANCELED || res == -EBADF || res == -EFAULT ||
@@ -242,8 +242,8 @@ static bool may_be(int res)
 	       res == -ENXIO || res == -ENOENT || res == -EALREADY;
 }
 
-static void prepare(struct io_uring_sqe *sqe, const int *fds, int n,
-		    bool registered, const struct kt_traps *t)
+static void prepare_request(struct io_uring_sqe *sqe, const int *fds, int n,
+			    bool registered, const struct kt_traps *t)
 {
 	int at = lcg_below(&seed, n), fd = registered ? at : fds[at];
 	unsigned int size = lcg_below(&seed, 9000);
@@ -296,7 +296,7 @@ static int ring_once(int dev, const struct kt_traps *t)
 	for (int i = 0; i < REQUESTS; i++) {
 		struct io_uring_sqe *sqe = io_uring_get_sqe(&ring);
 
-		prepare(sqe, fds, n, registered, t);
+		prepare_request(sqe, fds, n, registered, t);
 		io_uring_sqe_set_data64(sqe, i + 1);
 	}
 	if (io_uring_submit(&ring) > 0)
@@ -305,7 +305,7 @@ static int ring_once(int dev, const struct kt_traps *t)
 	if (lcg_below(&seed, 2))
 		usleep(lcg_below(&seed, 3000));
 	for (int i = 0; i < REQUESTS && !io_uring_peek_cqe(&ring, &cqe); i++) {
-		if (!may_be(cqe->res))
+		if (!is_request_result(cqe->res))
 			odd = 1000 - cqe->res;
 		io_uring_cqe_seen(&ring, cqe);
 	}
@@ -374,7 +374,7 @@ TEST_F(fd, mapping_is_no_buffer)
 
 	if (ret)
 		SKIP(return, "no io_uring: %s", strerror(-ret));
-	ASSERT_EQ(0, kt_map(self->dev, 0, KTAPE_RING_EVENT, &m));
+	ASSERT_EQ(0, kt_map_ring(self->dev, 0, KTAPE_RING_EVENT, &m));
 	iov = (struct iovec){ m.page, m.size };
 	EXPECT_GT(0, io_uring_register_buffers(&ring, &iov, 1));
 	ASSERT_EQ(0, pipe(pipes));
@@ -388,7 +388,7 @@ TEST_F(fd, mapping_is_no_buffer)
 	io_uring_queue_exit(&ring);
 	close(pipes[0]);
 	close(pipes[1]);
-	kt_unmap(&m);
+	kt_unmap_ring(&m);
 }
 
 TEST_HARNESS_MAIN

@@ -84,7 +84,7 @@ static bool add_word(struct call *c, const char *text)
 }
 
 /* Return: false if the line is malformed. */
-static bool parse(char *line, struct call *c)
+static bool parse_corpus_line(char *line, struct call *c)
 {
 	char *save, *word = strtok_r(line, " \t\n", &save);
 
@@ -125,7 +125,8 @@ static int read_corpus(void)
 		nr++;
 		if (line[0] == '#' || line[0] == '\n')
 			continue;
-		if (nr_calls == CALLS || !parse(line, &calls[nr_calls++]))
+		if (nr_calls == CALLS ||
+		    !parse_corpus_line(line, &calls[nr_calls++]))
 			wrong = nr;
 	}
 	fclose(f);
@@ -133,7 +134,7 @@ static int read_corpus(void)
 }
 
 /* The direction of the known commands, by trial: the other one is unknown. */
-static unsigned long command(unsigned int nr)
+static unsigned long ioctl_code(unsigned int nr)
 {
 	static const unsigned char writes[] = {
 		0, 1, 2, 7, 9, 10, 12, 13, 14, 15, 18, 19, 20, 24, 25, 28,
@@ -145,7 +146,7 @@ static unsigned long command(unsigned int nr)
 	return _IOW(KTAPE_IOC_MAGIC, nr, __u32);
 }
 
-static void set_pointer(uint32_t *word, const void *p)
+static void store_pointer(uint32_t *word, const void *p)
 {
 	uint64_t value = (uintptr_t)p;
 
@@ -201,9 +202,9 @@ TEST(corpus)
 
 		for (unsigned int k = 0; k < 64; k++)
 			if (c->pointers >> k & 1)
-				set_pointer(&c->words[k], zeros);
+				store_pointer(&c->words[k], zeros);
 		memset(zeros, 0, sizeof(zeros));
-		ret = kt_ioctl(fds[c->target], command(c->nr), c->words);
+		ret = kt_ioctl(fds[c->target], ioctl_code(c->nr), c->words);
 		EXPECT_TRUE(c->want == 1 ? ret > 2 : ret == c->want)
 		{
 			TH_LOG("call %d: %s %#x: %d, wanted %d", i + 1,
@@ -225,7 +226,7 @@ static atomic_int strange_error, strange_nr;
 static uint64_t first_seed;
 
 /* Is this an error that the headers name, or one of the VFS's? */
-static bool is_known(int ret)
+static bool is_known_error(int ret)
 {
 	static const int error[] = {
 		EINVAL, EFAULT,	 E2BIG,	 ENXIO,	     ENOENT, EMSGSIZE, EBUSY,
@@ -265,8 +266,8 @@ static void mutate(uint64_t *seed, struct call *c, const struct kt_traps *t)
 
 	for (unsigned int k = 0; k < 64; k++)
 		if (c->pointers >> k & 1)
-			set_pointer(&c->words[k],
-				    kt_address(seed, t, lcg_below(seed, 8192)));
+			store_pointer(&c->words[k],
+				      kt_address(seed, t, lcg_below(seed, 8192)));
 	for (unsigned int i = 0; i < n; i++) {
 		unsigned int at = lcg_below(seed, c->n < 40 ? c->n : 40);
 		uint64_t value = kt_extreme(seed);
@@ -279,7 +280,7 @@ static void mutate(uint64_t *seed, struct call *c, const struct kt_traps *t)
 			memcpy(&c->words[at], &value, sizeof(value));
 			break;
 		case 2:
-			set_pointer(&c->words[at], kt_address(seed, t, 4096));
+			store_pointer(&c->words[at], kt_address(seed, t, 4096));
 			break;
 		default:
 			c->words[at] = value;
@@ -343,7 +344,7 @@ static void one_call(uint64_t *seed, const struct kt_traps *t, char *plain)
 	mutate(seed, &c, t);
 	if (!is_wanted(seed, c.nr, c.words))
 		return;
-	cmd = command(c.nr);
+	cmd = ioctl_code(c.nr);
 	/* At times another number, direction or size; never a file's own ioctl. */
 	if (!lcg_below(seed, 16))
 		cmd ^= 1UL << (lcg_below(seed, 2) ? lcg_below(seed, 8) :
@@ -364,7 +365,7 @@ static void one_call(uint64_t *seed, const struct kt_traps *t, char *plain)
 	ret = kt_ioctl(fd, cmd, at);
 	atomic_fetch_add(&made, 1);
 	atomic_fetch_add(&passed, ret >= 0);
-	if (ret < 0 && !is_known(ret)) {
+	if (ret < 0 && !is_known_error(ret)) {
 		atomic_store(&strange_error, ret);
 		atomic_store(&strange_nr, c.nr);
 		atomic_fetch_add(&strange, 1);
@@ -453,8 +454,8 @@ TEST_F_TIMEOUT(fuzz, ioctls, 3600)
 	EXPECT_EQ(-EPERM, fd);
 	close_targets();
 	ASSERT_TRUE(open_targets());
-	EXPECT_EQ(0, kt_command(fds[SESSION], KTAPE_IOC_START));
-	EXPECT_EQ(0, kt_command(fds[SESSION], KTAPE_IOC_STOP));
+	EXPECT_EQ(0, kt_control(fds[SESSION], KTAPE_IOC_START));
+	EXPECT_EQ(0, kt_control(fds[SESSION], KTAPE_IOC_STOP));
 	EXPECT_EQ(0, kt_stats(fds[SESSION], 0, KTAPE_RING_EVENT, &st));
 }
 

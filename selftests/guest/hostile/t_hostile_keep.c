@@ -58,14 +58,14 @@ static uint64_t large_ring(int cpus)
 }
 
 /* A session that records events of this program. */
-static int record(int root, const char *name, uint64_t ring, uint32_t flags)
+static int record_own_calls(int root, const char *name, uint64_t ring, uint32_t flags)
 {
 	int fd = kt_named(root, name, KTAPE_MODE_OVERWRITE, ring, 4096, flags);
 
 	if (fd < 0)
 		return fd;
 	if (kt_profile_only(fd, KT_OPS(KTAPE_EV_SYS_ENTER)) ||
-	    kt_command(fd, KTAPE_IOC_START))
+	    kt_control(fd, KTAPE_IOC_START))
 		return -EIO;
 	kt_getppids(100);
 	return fd;
@@ -103,7 +103,7 @@ static int wait_for_ended(int fd, int want)
 
 static sigjmp_buf bus;
 
-static void on_bus(int sig)
+static void end_access_on_bus(int sig)
 {
 	siglongjmp(bus, 1);
 }
@@ -111,7 +111,7 @@ static void on_bus(int sig)
 /* Return true if an access to the mapping is a bus error. */
 static bool is_taken(const struct kt_map *m)
 {
-	struct sigaction a = { .sa_handler = on_bus }, before;
+	struct sigaction a = { .sa_handler = end_access_on_bus }, before;
 	volatile bool taken = false;
 
 	sigaction(SIGBUS, &a, &before);
@@ -170,7 +170,7 @@ static pid_t sleep_on(int fd, bool polls)
 		pause();
 }
 
-static int keep(int dev, const char *name, int way, struct kept *k)
+static int keep_session(int dev, const char *name, int way, struct kept *k)
 {
 	int ret = 0;
 
@@ -180,7 +180,7 @@ static int keep(int dev, const char *name, int way, struct kept *k)
 	if (k->fd < 0)
 		return k->fd;
 	if (way % 5 == 1)
-		ret = kt_map(k->fd, 0, KTAPE_RING_EVENT, &k->map);
+		ret = kt_map_ring(k->fd, 0, KTAPE_RING_EVENT, &k->map);
 	if (way % 5 == 1 && !ret)
 		for (size_t i = 0; i < k->map.size; i += 4096)
 			(void)*(volatile char *)((char *)k->map.page + i);
@@ -200,7 +200,7 @@ static int keep(int dev, const char *name, int way, struct kept *k)
 static void drop(struct kept *k)
 {
 	if (k->map.page)
-		kt_unmap(&k->map);
+		kt_unmap_ring(&k->map);
 	if (k->sleeper > 0) {
 		kill(k->sleeper, SIGKILL);
 		waitpid(k->sleeper, NULL, 0);
@@ -231,13 +231,13 @@ TEST_F_TIMEOUT(keep, all_ways, 300)
 	before = kt_free_kib();
 	for (int i = 0; i < ROUNDS; i++) {
 		snprintf(name, sizeof(name), "keep%d", i);
-		fd = record(self->root, name, ring, 0);
+		fd = record_own_calls(self->root, name, ring, 0);
 		ASSERT_LE(0, fd)
 		{
 			TH_LOG("session %d: %d", i, fd);
 		}
-		ASSERT_EQ(0, keep(self->member, name, i, &kept[i]));
-		ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_STOP));
+		ASSERT_EQ(0, keep_session(self->member, name, i, &kept[i]));
+		ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_STOP));
 		close(fd);
 		EXPECT_EQ(-ENOENT, kt_attach(self->member, name, 0));
 	}
@@ -264,10 +264,10 @@ TEST_F_TIMEOUT(keep, numbers, 120)
 	int fd, all_of[SESSIONS];
 
 	for (int i = 0; i < ROUNDS; i++) {
-		fd = record(self->root, "again", SMALL,
-			    i % 2 ? KTAPE_CREATE_LINGER : 0);
+		fd = record_own_calls(self->root, "again", SMALL,
+				      i % 2 ? KTAPE_CREATE_LINGER : 0);
 		ASSERT_LE(0, fd);
-		ASSERT_EQ(0, keep(self->member, "again", i, &kept[i]));
+		ASSERT_EQ(0, keep_session(self->member, "again", i, &kept[i]));
 		close(fd);
 		if (i % 2)
 			ASSERT_EQ(0, kt_destroy(self->root, "again"));
@@ -278,10 +278,10 @@ TEST_F_TIMEOUT(keep, numbers, 120)
 		drop(&kept[i]);
 	/* All seven numbers are there. */
 	for (int i = 1; i < SESSIONS; i++) {
-		all_of[i] = record(self->root, "", SMALL, 0);
+		all_of[i] = record_own_calls(self->root, "", SMALL, 0);
 		EXPECT_LE(0, all_of[i]);
 	}
-	EXPECT_EQ(-EMFILE, record(self->root, "", SMALL, 0));
+	EXPECT_EQ(-EMFILE, record_own_calls(self->root, "", SMALL, 0));
 	for (int i = 1; i < SESSIONS; i++)
 		close(all_of[i]);
 }
@@ -289,7 +289,7 @@ TEST_F_TIMEOUT(keep, numbers, 120)
 /* What a reader gets before and after the rings are taken away. */
 TEST_F_TIMEOUT(keep, reader, 120)
 {
-	int fd = record(self->root, "read", SMALL, 0), late, done;
+	int fd = record_own_calls(self->root, "read", SMALL, 0), late, done;
 	struct ktape_session_info info[8];
 	struct ktape_reader_info reader;
 	struct pollfd p = {};
@@ -304,7 +304,7 @@ TEST_F_TIMEOUT(keep, reader, 120)
 	done = kt_member_attach(self->member, "read");
 	ASSERT_LE(0, late);
 	ASSERT_LE(0, done);
-	ASSERT_EQ(0, kt_map(late, 0, KTAPE_RING_EVENT, &m));
+	ASSERT_EQ(0, kt_map_ring(late, 0, KTAPE_RING_EVENT, &m));
 	EXPECT_EQ(1, read(late, &byte, 1));
 	close(fd);
 	/* The end: everything can be read, and a time runs. */
@@ -335,7 +335,7 @@ TEST_F_TIMEOUT(keep, reader, 120)
 	EXPECT_EQ(true, is_taken(&m));
 	EXPECT_EQ(-ESTALE, kt_stats(late, 0, KTAPE_RING_EVENT, &st));
 	EXPECT_EQ(-ESTALE, kt_reader_info(late, 0, 0, &reader));
-	EXPECT_EQ(-ENOENT, kt_map(late, 0, KTAPE_RING_EVENT, &none));
+	EXPECT_EQ(-ENOENT, kt_map_ring(late, 0, KTAPE_RING_EVENT, &none));
 	EXPECT_EQ(MAP_FAILED, mmap(NULL, 4096, PROT_READ, MAP_SHARED, late, 0));
 	EXPECT_EQ(ESTALE, errno);
 	/* Who had read everything is at the end, until it begins again. */
@@ -343,7 +343,7 @@ TEST_F_TIMEOUT(keep, reader, 120)
 	EXPECT_EQ(0, lseek(done, 0, SEEK_SET));
 	EXPECT_EQ(-1, read(done, &byte, 1));
 	EXPECT_EQ(ESTALE, errno);
-	kt_unmap(&m);
+	kt_unmap_ring(&m);
 	kt_buf_free(&b);
 	close(late);
 	close(done);
@@ -359,28 +359,28 @@ TEST_F_TIMEOUT(keep, with_control, 120)
 	struct ktape_session_info info[8];
 	struct kept kept;
 	struct kt_map m;
-	int fd = record(self->root, "held", ring, KTAPE_CREATE_LINGER);
+	int fd = record_own_calls(self->root, "held", ring, KTAPE_CREATE_LINGER);
 	int big[SESSIONS], nr = 0;
 
 	ASSERT_LE(0, fd);
-	ASSERT_EQ(0, keep(self->member, "held", 1, &kept));
-	ASSERT_EQ(0, kt_map(fd, 0, KTAPE_RING_EVENT, &m));
+	ASSERT_EQ(0, keep_session(self->member, "held", 1, &kept));
+	ASSERT_EQ(0, kt_map_ring(fd, 0, KTAPE_RING_EVENT, &m));
 	ASSERT_EQ(0, kt_destroy(self->root, "held"));
-	EXPECT_EQ(-ENODEV, kt_command(fd, KTAPE_IOC_START));
+	EXPECT_EQ(-ENODEV, kt_control(fd, KTAPE_IOC_START));
 	EXPECT_EQ(-ENODEV, kt_profile_only(fd, KT_OPS(KTAPE_EV_SYS_EXIT)));
 	ASSERT_EQ(2, kt_sessions(self->root, info));
 	EXPECT_EQ(0, info[1].left_ms);
 	do {
-		big[nr] = record(self->root, "", ring, 0);
+		big[nr] = record_own_calls(self->root, "", ring, 0);
 	} while (big[nr] >= 0 && ++nr < SESSIONS - 1);
 	EXPECT_LE(2, nr);
 	EXPECT_EQ(-ENOMEM, big[nr]);
 	EXPECT_EQ(false, is_taken(&m));
 	EXPECT_EQ(false, is_taken(&kept.map));
-	kt_unmap(&m);
+	kt_unmap_ring(&m);
 	close(fd);
 	/* Now nobody holds it who may. */
-	big[nr] = record(self->root, "", ring, 0);
+	big[nr] = record_own_calls(self->root, "", ring, 0);
 	EXPECT_LE(0, big[nr]);
 	EXPECT_EQ(true, is_taken(&kept.map));
 	EXPECT_EQ(0, count_ended(self->root));

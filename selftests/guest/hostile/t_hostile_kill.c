@@ -42,7 +42,7 @@ static void be_recorder(bool to_pipe)
 }
 
 /* A consumer for which a discard session waits. */
-static void be_reader(void)
+static void be_consumer(void)
 {
 	struct ktape_consumer c = { .size = sizeof(c),
 				    .op = KTAPE_CONSUMER_REGISTER };
@@ -51,7 +51,7 @@ static void be_reader(void)
 	static char buf[65536];
 
 	if (fd < 0 || kt_ioctl(fd, KTAPE_IOC_CONSUMER, &c) ||
-	    kt_command(fd, KTAPE_IOC_START))
+	    kt_control(fd, KTAPE_IOC_START))
 		_exit(1);
 	while (read(fd, buf, sizeof(buf)) > 0)
 		;
@@ -65,8 +65,8 @@ static void be_mapping(void)
 			    KT_OPS(KTAPE_EV_SYS_ENTER, KTAPE_EV_SYS_EXIT));
 	struct kt_map m;
 
-	if (fd < 0 || kt_map(fd, 0, KTAPE_RING_EVENT, &m) ||
-	    kt_command(fd, KTAPE_IOC_START))
+	if (fd < 0 || kt_map_ring(fd, 0, KTAPE_RING_EVENT, &m) ||
+	    kt_control(fd, KTAPE_IOC_START))
 		_exit(1);
 	close(fd);
 	for (;;)
@@ -74,14 +74,14 @@ static void be_mapping(void)
 			(void)*(volatile char *)((char *)m.page + i);
 }
 
-static pid_t start(enum victim v)
+static pid_t start_victim(enum victim v)
 {
 	pid_t pid = fork();
 
 	if (pid)
 		return pid;
 	if (v == READER)
-		be_reader();
+		be_consumer();
 	if (v == MAPPING)
 		be_mapping();
 	be_recorder(v == TO_PIPE);
@@ -169,7 +169,7 @@ static bool is_alone(int dev)
 }
 
 /* Was anything written that makes a trace?  Before that there is only an error. */
-static bool is_trace(enum victim v)
+static bool has_trace(enum victim v)
 {
 	struct stat st;
 
@@ -194,7 +194,7 @@ static void check_trace(struct __test_metadata *_metadata, enum victim v,
 {
 	int dump, verify;
 
-	if (!is_trace(v)) {
+	if (!has_trace(v)) {
 		n->early++;
 		return;
 	}
@@ -224,7 +224,7 @@ static void try_once(struct __test_metadata *_metadata, int dev, struct counts *
 {
 	enum victim v = lcg_below(&seed, VICTIMS);
 	bool kills = lcg_below(&seed, 3);
-	pid_t pid = start(v);
+	pid_t pid = start_victim(v);
 	int status;
 
 	ASSERT_LE(0, pid);

@@ -35,7 +35,7 @@ static bool is_kernel(const char *name)
 }
 
 /* Other kernels lack events, probes or stacks: there what exists is searched. */
-static bool is_known(void)
+static bool is_known_kernel(void)
 {
 	return is_kernel("stock") || is_kernel("debug") || is_kernel("race");
 }
@@ -58,7 +58,7 @@ FIXTURE_SETUP(leak)
 	kt_kernel_find(&self->kernel);
 	if (!self->kernel.nr)
 		TH_LOG("this kernel does not say where its memory is: addresses are found in 64-bit fields only");
-	EXPECT_TRUE(self->kernel.nr || !is_known());
+	EXPECT_TRUE(self->kernel.nr || !is_known_kernel());
 	self->others.kernel = &self->kernel;
 	self->blocks = self->read = self->records = self->others;
 	if (kt_clears_memory())
@@ -110,7 +110,8 @@ static void on_map(const struct kt_rec *r, void *arg)
 	kt_leak_record(arg, r);
 }
 
-static void on_read(const struct ktape_block *b, const struct kt_rec *r, void *arg)
+static void search_read_record(const struct ktape_block *b,
+			       const struct kt_rec *r, void *arg)
 {
 	kt_leak_record(arg, r);
 }
@@ -122,10 +123,10 @@ static void leak_maps(struct __test_metadata *_metadata, FIXTURE_DATA(leak) * se
 	struct kt_map m;
 
 	for (int i = 0; i < 2 * cpus; i++) {
-		if (kt_map(self->fd, i / 2, i % 2, &m))
+		if (kt_map_ring(self->fd, i / 2, i % 2, &m))
 			continue;
 		ASSERT_LE(0, kt_walk(&m, on_map, &self->records));
-		kt_unmap(&m);
+		kt_unmap_ring(&m);
 	}
 }
 
@@ -141,7 +142,7 @@ static void leak_read(struct __test_metadata *_metadata, FIXTURE_DATA(leak) * se
 	ASSERT_EQ(0, kt_layout(self->fd, &is, NULL, 0));
 	own = kt_attach_id(self->dev, is.session);
 	ASSERT_LE(0, own);
-	t->record = on_read;
+	t->record = search_read_record;
 	t->arg = &self->records;
 	EXPECT_EQ(0, kt_slurp(&b, own, 65536));
 	EXPECT_EQ(b.len, kts_feed(t, b.p, b.len));
@@ -198,11 +199,11 @@ static int ask_for_all(FIXTURE_DATA(leak) * self, const struct kt_step *step)
 		if (kts_shapes[op].name && kt_available(op) &&
 		    !(step->narrow && (op == KTAPE_EV_SYS_ENTER_WIDE ||
 				       op == KTAPE_EV_SYS_EXIT_WIDE)))
-			kt_mask_add(all.mask, op);
+			kt_ops_add(all.mask, op);
 	if (self->probe >= 0)
-		kt_mask_add(all.mask, self->probe);
-	kt_mask_add(stacks, KTAPE_EV_SIGNAL_GENERATE);
-	kt_mask_add(stacks, KTAPE_EV_PROCESS_FORK);
+		kt_ops_add(all.mask, self->probe);
+	kt_ops_add(stacks, KTAPE_EV_SIGNAL_GENERATE);
+	kt_ops_add(stacks, KTAPE_EV_PROCESS_FORK);
 	for (uint32_t i = 0; i < KTAPE_GATES; i++)
 		gates[i].gate = i;
 	ret = kt_profile(self->fd, &all);
@@ -220,12 +221,12 @@ static void record_round(struct __test_metadata *_metadata,
 	int ret;
 
 	ASSERT_EQ(0, ask_for_all(self, step));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	ret = step->cause();
 	if (ret)
 		TH_LOG("step \"%s\": %s", step->name, strerror(-ret));
-	EXPECT_TRUE(!ret || !is_known());
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	EXPECT_TRUE(!ret || !is_known_kernel());
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 }
 
 /* Record a step, and search everything. */
@@ -238,7 +239,7 @@ static void leak_round(struct __test_metadata *_metadata, FIXTURE_DATA(leak) * s
 	else
 		leak_read(_metadata, self);
 	each_region(_metadata, self, leak_region);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_CLEAR));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_CLEAR));
 }
 
 /* What only a session with a full ring records. */
@@ -349,7 +350,7 @@ TEST_F_TIMEOUT(leak, records_of_all_events, 3600)
 	kt_alarms(0);
 	kt_fill_slabs();
 	self->probe = kt_probe_add(self->dev, "vfs_read", 0, KTAPE_PROBE_ARGS_MAX);
-	EXPECT_TRUE(self->probe >= KTAPE_OP_PROBE || !is_known());
+	EXPECT_TRUE(self->probe >= KTAPE_OP_PROBE || !is_known_kernel());
 	leak_full(_metadata, self, KTAPE_MODE_DISCARD);
 	leak_full(_metadata, self, KTAPE_MODE_SNAPSHOT);
 	self->fd = kt_create(self->dev, KTAPE_MODE_OVERWRITE, RING, 4096);
@@ -357,7 +358,7 @@ TEST_F_TIMEOUT(leak, records_of_all_events, 3600)
 	ASSERT_LE(0, kt_trigger_add(self->fd, &value));
 	leak_log(_metadata, self);
 	/* On a busy machine a rare event may be overwritten, so the steps are repeated. */
-	for (; c.missing && rounds < (is_known() ? PASSES : 1) * KT_STEPS;
+	for (; c.missing && rounds < (is_known_kernel() ? PASSES : 1) * KT_STEPS;
 	     rounds++) {
 		leak_round(_metadata, self, &kt_steps[rounds % KT_STEPS],
 			   rounds % 4);
@@ -375,7 +376,7 @@ TEST_F_TIMEOUT(leak, records_of_all_events, 3600)
 	       rounds,
 	       (unsigned long long)(self->others.bytes + self->blocks.bytes),
 	       (unsigned long long)self->read.bytes);
-	if (is_known())
+	if (is_known_kernel())
 		EXPECT_EQ(0, c.missing);
 	EXPECT_LT(c.kinds / 2, c.recorded);
 	expect_clean(_metadata, self);
@@ -403,7 +404,7 @@ static void on_reader(const struct ktape_block *b, const struct kt_rec *r, void 
 }
 
 /* Read all of a session. */
-static void read_session(int fd, struct kt_leak *l)
+static void search_session(int fd, struct kt_leak *l)
 {
 	struct kts *t = calloc(1, sizeof(*t));
 	struct kt_buf b = {};
@@ -437,8 +438,8 @@ static struct reader read_as_reader(const struct kt_kernel *k)
 			continue;
 		is.opened++;
 		/* Session 0 records, and its reader would wait. */
-		is.wrong += kt_command(fd, KTAPE_IOC_STOP) != 0;
-		read_session(fd, &l);
+		is.wrong += kt_control(fd, KTAPE_IOC_STOP) != 0;
+		search_session(fd, &l);
 		close(fd);
 	}
 	is.texts = l.of[KTAPE_EV_CONSOLE];
@@ -486,9 +487,9 @@ TEST_F_TIMEOUT(leak, log_of_a_reader, 600)
 			      KTAPE_CREATE_LOG);
 	ASSERT_LE(0, with);
 	EXPECT_EQ(0, kt_profile_ops(with, KTAPE_PROFILE_SET, KTAPE_EV_CONSOLE, 0, 0));
-	EXPECT_EQ(0, kt_command(with, KTAPE_IOC_START));
+	EXPECT_EQ(0, kt_control(with, KTAPE_IOC_START));
 	record_round(_metadata, self, &log);
-	EXPECT_EQ(0, kt_command(with, KTAPE_IOC_STOP));
+	EXPECT_EQ(0, kt_control(with, KTAPE_IOC_STOP));
 	is = reader_of(&self->kernel);
 	EXPECT_EQ(0, is.wrong);
 	EXPECT_EQ(2, is.opened);
@@ -496,7 +497,7 @@ TEST_F_TIMEOUT(leak, log_of_a_reader, 600)
 	EXPECT_EQ(0, is.texts);
 	EXPECT_EQ(0, is.addresses);
 	/* What it did not get is there. */
-	read_session(with, &self->records);
+	search_session(with, &self->records);
 	EXPECT_LT(10, self->records.of[KTAPE_EV_CONSOLE]);
 	EXPECT_LT(5, self->records.addresses);
 	close(with);
@@ -580,7 +581,7 @@ TEST_F_TIMEOUT(leak, what_is_planted, 120)
 			      KT_OPS(KTAPE_EV_TEXT));
 	ASSERT_LE(0, self->fd);
 	each_region(_metadata, self, plant_in_copy);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	mark = ktape_mark_open();
 	for (int i = 0; i < 8; i++) {
 		memset(text, 'x', i);
@@ -591,7 +592,7 @@ TEST_F_TIMEOUT(leak, what_is_planted, 120)
 	memcpy(text, &half, sizeof(half));
 	EXPECT_EQ(0, ktape_text(mark, text));
 	close(mark);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	each_region(_metadata, self, leak_region);
 	leak_read(_metadata, self);
 	EXPECT_EQ(2, self->blocks.addresses);

@@ -50,7 +50,7 @@ static bool is_wrong_argument(int error)
 	       error == ENOMEM || error == EMSGSIZE;
 }
 
-static void count(long ret, bool emits)
+static void count_mark_result(long ret, bool emits)
 {
 	int error = errno;
 
@@ -100,21 +100,23 @@ static void flood_once(uint64_t *seed, int m, const struct kt_traps *t)
 
 	switch (lcg_below(seed, 5)) {
 	case 0:
-		count(write(m, at, size), true); /* empty texts, too */
+		count_mark_result(write(m, at, size), true); /* empty texts, too */
 		break;
 	case 1:
-		count(ioctl(m, KTAPE_MARK_IOC_MARK, &mark), true);
+		count_mark_result(ioctl(m, KTAPE_MARK_IOC_MARK, &mark), true);
 		break;
 	case 2:
-		count(ioctl(m, KTAPE_MARK_IOC_TRACE, &trace), true);
+		count_mark_result(ioctl(m, KTAPE_MARK_IOC_TRACE, &trace), true);
 		break;
 	case 3:
-		count(ioctl(m, KTAPE_MARK_IOC_NAME, &name), false);
+		count_mark_result(ioctl(m, KTAPE_MARK_IOC_NAME, &name), false);
 		break;
 	default:
-		count(ioctl(m, lcg_below(seed, 2) ? KTAPE_MARK_IOC_MARK : lcg_next(seed),
-			    at),
-		      false);
+		count_mark_result(ioctl(m,
+					lcg_below(seed, 2) ? KTAPE_MARK_IOC_MARK :
+							     lcg_next(seed),
+					at),
+				  false);
 	}
 }
 
@@ -143,7 +145,7 @@ struct sums {
 	uint64_t emitted, lost, rate, held;
 };
 
-static void add_up(struct __test_metadata *_metadata, int fd, struct sums *s)
+static void add_up_rings(struct __test_metadata *_metadata, int fd, struct sums *s)
 {
 	int cpus = sysconf(_SC_NPROCESSORS_CONF);
 
@@ -157,11 +159,11 @@ static void add_up(struct __test_metadata *_metadata, int fd, struct sums *s)
 		s->emitted += st.emitted[KTAPE_CLASS_USER];
 		s->rate += st.lost[KTAPE_LOST_RATE][KTAPE_CLASS_USER];
 		s->lost += kt_lost(&st);
-		ASSERT_EQ(0, kt_map(fd, cpu, KTAPE_RING_EVENT, &m));
+		ASSERT_EQ(0, kt_map_ring(fd, cpu, KTAPE_RING_EVENT, &m));
 		n = kt_walk(&m, NULL, NULL);
 		ASSERT_LE(0, n);
 		s->held += n;
-		kt_unmap(&m);
+		kt_unmap_ring(&m);
 	}
 }
 
@@ -236,7 +238,7 @@ TEST_F_TIMEOUT(mark, flood_of_100_processes, 3600)
 	int failed = 0;
 
 	TH_LOG("KTAPE_SEED=%#llx", (unsigned long long)seed);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	since = now_s();
 	for (int i = 0; i < PROCESSES; i++) {
 		pid_t pid = fork();
@@ -247,8 +249,8 @@ TEST_F_TIMEOUT(mark, flood_of_100_processes, 3600)
 	}
 	own = emit_meanwhile(_metadata, &failed);
 	took = now_s() - since;
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
-	add_up(_metadata, self->fd, &s);
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
+	add_up_rings(_metadata, self->fd, &s);
 	TH_LOG("%ld tries, %ld accepted, %ld over the rate; %ld of root",
 	       sum->calls, sum->accepted, sum->refused, own);
 	TH_LOG("%llu emitted, %llu lost, %llu of them over the rate, %llu held",

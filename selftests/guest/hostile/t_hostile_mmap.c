@@ -40,7 +40,7 @@ static void *range_of(const struct held *h, size_t *size)
 	return h->p + from * PAGE;
 }
 
-static void try_map(struct held *h)
+static void try_map_flags(struct held *h)
 {
 	static const int flags[] = {
 		MAP_SHARED,
@@ -72,12 +72,14 @@ static void try_map(struct held *h)
 	st.allowed++;
 	size = (size + PAGE - 1) & ~(PAGE - 1);
 	if (prot & (PROT_WRITE | PROT_EXEC) || (flag & MAP_TYPE) == MAP_PRIVATE)
-		wrong("mmap with protection %d and flags %#x", prot, flag);
+		note_mapping_error("mmap with protection %d and flags %#x",
+				   prot, flag);
 	if (!content_at(off) || !content_at(off + size - PAGE))
-		wrong("mmap of %zu bytes at %#llx", size, (unsigned long long)off);
+		note_mapping_error("mmap of %zu bytes at %#llx", size,
+				   (unsigned long long)off);
 	/* Only what can be read is kept. */
 	if (prot == PROT_NONE && mprotect(p, size, PROT_READ))
-		wrong("PROT_NONE is forever");
+		note_mapping_error("PROT_NONE is forever");
 	*h = (struct held){ p, size, off };
 }
 
@@ -91,9 +93,9 @@ static void try_protect(const struct held *h)
 		return;
 	st.allowed++;
 	if (prot & (PROT_WRITE | PROT_EXEC))
-		wrong("mprotect(%d)", prot);
+		note_mapping_error("mprotect(%d)", prot);
 	if (mprotect(p, size, PROT_READ))
-		wrong("mprotect(%d) is forever", prot);
+		note_mapping_error("mprotect(%d) is forever", prot);
 }
 
 static void try_advice(const struct held *h)
@@ -108,7 +110,7 @@ static void try_advice(const struct held *h)
 	st.allowed++;
 	if (advice == MADV_REMOVE || advice == MADV_FREE || advice == MADV_DODUMP ||
 	    advice == MADV_POPULATE_WRITE || advice == MADV_WIPEONFORK)
-		wrong("madvise(%d)", advice);
+		note_mapping_error("madvise(%d)", advice);
 }
 
 static void try_move(struct held *h)
@@ -133,14 +135,17 @@ static void try_move(struct held *h)
 	/* With DONTUNMAP the old place stays, so that a part may get a second one. */
 	if (flag & MREMAP_DONTUNMAP) {
 		if (old != size)
-			wrong("mremap() of %zu bytes to %zu", old, size);
-		check_page(&(struct held){ p, size, h->off + ((char *)from - h->p) },
-			   0, p);
+			note_mapping_error("mremap() of %zu bytes to %zu", old,
+					   size);
+		check_mapped_page(&(struct held){ p, size,
+						  h->off + ((char *)from - h->p) },
+				  0, p);
 		munmap(p, size);
 		return;
 	}
 	if (from != h->p || old != h->size || size != h->size)
-		wrong("mremap() of %zu of %zu bytes to %zu", old, h->size, size);
+		note_mapping_error("mremap() of %zu of %zu bytes to %zu", old,
+				   h->size, size);
 	h->p = p;
 }
 
@@ -153,7 +158,7 @@ static void try_unmap(struct held *h)
 		return;
 	st.allowed++;
 	if (size != h->size)
-		wrong("munmap() of %zu of %zu bytes", size, h->size);
+		note_mapping_error("munmap() of %zu of %zu bytes", size, h->size);
 	h->p = NULL;
 }
 
@@ -168,7 +173,7 @@ static void try_over(struct held *h)
 		return;
 	st.allowed++;
 	if (size != h->size)
-		wrong("mapped over %zu of %zu bytes", size, h->size);
+		note_mapping_error("mapped over %zu of %zu bytes", size, h->size);
 	munmap(p, size);
 	h->p = NULL;
 }
@@ -179,11 +184,11 @@ static void check_look(const struct held *h, size_t at, const struct kt_look *l,
 {
 	st.allowed += l->vm_read;
 	if (l->vm_read)
-		check_page(h, at, l->by_vm);
+		check_mapped_page(h, at, l->by_vm);
 	if (l->mem_read)
-		check_page(h, at, l->by_mem);
+		check_mapped_page(h, at, l->by_mem);
 	if (l->wrote)
-		wrong("%s writes to it", who);
+		note_mapping_error("%s writes to it", who);
 	by_vm += l->vm_read;
 	by_mem += l->mem_read;
 }
@@ -199,14 +204,14 @@ static void try_from_outside(const struct held *h)
 	char *theirs;
 
 	if (!kt_peer_look(&peer, h->p + at, &look)) {
-		wrong("the other process has ended");
+		note_mapping_error("the other process has ended");
 		return;
 	}
 	check_look(h, at, &look, "another process");
 	theirs = kt_peer_map(&peer, h->off, h->size);
 	if (!theirs) {
-		wrong("another process cannot map %zu bytes at %#llx", h->size,
-		      (unsigned long long)h->off);
+		note_mapping_error("another process cannot map %zu bytes at %#llx",
+				   h->size, (unsigned long long)h->off);
 		return;
 	}
 	kt_look_at(peer.pid, theirs + at, &look);
@@ -240,9 +245,9 @@ static void try_tracer(const struct held *h)
 		st.allowed += !errno;
 		if (!errno && is && h->off + at < st.e[st.l.nr - 1].offset &&
 		    memcmp(&word, is, sizeof(word)))
-			wrong("peeked at other bytes");
+			note_mapping_error("peeked at other bytes");
 		if (!ptrace(PTRACE_POKEDATA, pid, h->p + at, 1L))
-			wrong("poked");
+			note_mapping_error("poked");
 	}
 	kill(pid, SIGKILL);
 	waitpid(pid, &status, 0);
@@ -272,7 +277,7 @@ static void try_fork(const struct held *h)
 		_exit(0);
 	}
 	if (waitpid(pid, &how, 0) == pid && WIFEXITED(how) && WEXITSTATUS(how) == 9)
-		wrong("writable in a child");
+		note_mapping_error("writable in a child");
 	st.allowed++;
 }
 
@@ -291,7 +296,8 @@ static void try_userfault(const struct held *h)
 	if (!ioctl(u, UFFDIO_API, &api)) {
 		st.watched++;
 		if (!ioctl(u, UFFDIO_REGISTER, &r))
-			wrong("userfaultfd, mode %llu", (unsigned long long)r.mode);
+			note_mapping_error("userfaultfd, mode %llu",
+					   (unsigned long long)r.mode);
 	}
 	close(u);
 }
@@ -316,7 +322,7 @@ static void try_one(void)
 
 	st.tries++;
 	if (!h->p) {
-		try_map(h);
+		try_map_flags(h);
 		return;
 	}
 	switch (lcg_below(&seed, 40)) {
@@ -357,7 +363,7 @@ static void try_one(void)
 		break;
 	default:
 		at = lcg_below(&seed, h->size / PAGE) * PAGE;
-		check_page(h, at, h->p + at);
+		check_mapped_page(h, at, h->p + at);
 	}
 }
 
@@ -374,7 +380,7 @@ struct frames {
 	uint64_t number[PAGES_MAX];
 };
 
-static void add_frame(struct frames *f, const void *p)
+static void add_page_frame(struct frames *f, const void *p)
 {
 	uint64_t entry = 0;
 
@@ -405,9 +411,9 @@ FIXTURE_SETUP(hostile)
 	st.fd = kt_session(KTAPE_MODE_OVERWRITE, RING, PAGE,
 			   KT_OPS(KTAPE_EV_SYS_ENTER, KTAPE_EV_SYS_EXIT));
 	ASSERT_LE(0, st.fd);
-	ASSERT_EQ(0, kt_command(st.fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(st.fd, KTAPE_IOC_START));
 	kt_getppids(20000);
-	ASSERT_EQ(0, kt_command(st.fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(st.fd, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, kt_layout(st.fd, &st.l, st.e, ENTRIES));
 	for (__u32 i = 0; i < st.l.nr; i++) {
 		st.copy[i] = mmap(NULL, region_size(&st.e[i]), PROT_READ,
@@ -447,7 +453,7 @@ TEST_F_TIMEOUT(hostile, mappings, 3600)
 	for (__u32 i = 0; i + 1 < st.l.nr; i++) {
 		for (size_t at = 0; at < region_size(&st.e[i]); at += PAGE) {
 			(void)*(volatile char *)(st.copy[i] + at);
-			add_frame(&f, st.copy[i] + at);
+			add_page_frame(&f, st.copy[i] + at);
 		}
 	}
 	EXPECT_EQ(0, not_mapped(&f, 1));

@@ -44,7 +44,8 @@ static atomic_bool ends;
 static long records;
 static int session;
 
-static __attribute__((format(printf, 1, 2))) void bad(const char *format, ...)
+static __attribute__((format(printf, 1, 2))) void note_nest_error(const char *format,
+								  ...)
 {
 	va_list ap;
 
@@ -61,29 +62,31 @@ static uint32_t hash(uint32_t value)
 	return value * 0x61c88647U;
 }
 
-static void check_record(int cpu, const struct kt_rec *r)
+static void check_storm_record(int cpu, const struct kt_rec *r)
 {
 	struct seen *s = &seen[cpu];
 	uint64_t n;
 
 	if (r->ts < s->ts)
-		bad("CPU %d: time %llu after %llu", cpu,
-		    (unsigned long long)r->ts, (unsigned long long)s->ts);
+		note_nest_error("CPU %d: time %llu after %llu", cpu,
+				(unsigned long long)r->ts,
+				(unsigned long long)s->ts);
 	s->ts = r->ts;
 	if (r->op != KTAPE_EV_USER_EVENT)
 		return;
 	if (r->nargs != 5 || r->args[0] != STORM_ID || r->args[1] >= LEVELS) {
-		bad("CPU %d: an event of %u arguments, %#x %u", cpu, r->nargs,
-		    r->args[0], r->args[1]);
+		note_nest_error("CPU %d: an event of %u arguments, %#x %u", cpu,
+				r->nargs, r->args[0], r->args[1]);
 		return;
 	}
 	n = r->args[2] | (uint64_t)r->args[3] << 32;
 	if (n != s->seq[r->args[1]])
-		bad("CPU %d, level %u: %llu instead of %llu", cpu, r->args[1],
-		    (unsigned long long)n, (unsigned long long)s->seq[r->args[1]]);
+		note_nest_error("CPU %d, level %u: %llu instead of %llu", cpu,
+				r->args[1], (unsigned long long)n,
+				(unsigned long long)s->seq[r->args[1]]);
 	if (r->args[4] != hash(r->args[2] ^ r->args[1]))
-		bad("CPU %d, level %u: event %llu is torn", cpu, r->args[1],
-		    (unsigned long long)n);
+		note_nest_error("CPU %d, level %u: event %llu is torn", cpu,
+				r->args[1], (unsigned long long)n);
 	s->seq[r->args[1]] = n + 1;
 	records++;
 }
@@ -109,17 +112,17 @@ static void read_ring(int cpu)
 		for (; at < end; at += len) {
 			len = kt_decode((const void *)(p + at), end - at, &r);
 			if (!len || !r.op) {
-				bad("CPU %d: no record at %llu", cpu,
-				    (unsigned long long)(block + at));
+				note_nest_error("CPU %d: no record at %llu", cpu,
+						(unsigned long long)(block + at));
 				return;
 			}
-			check_record(cpu, &r);
+			check_storm_record(cpu, &r);
 		}
 		s->pos = commit - block > size ? block + size : commit;
 	}
 }
 
-static void report(int cpus)
+static void report_read_positions(int cpus)
 {
 	struct ktape_position p[CPUS_MAX];
 	struct ktape_consumer c = { .size = sizeof(c),
@@ -136,10 +139,10 @@ static void report(int cpus)
 			};
 	ret = kt_ioctl(session, KTAPE_IOC_CONSUMER, &c);
 	if (ret)
-		bad("POSITION: %d", ret);
+		note_nest_error("POSITION: %d", ret);
 }
 
-static void *read_main(void *arg)
+static void *storm_reader_main(void *arg)
 {
 	int cpus = *(int *)arg;
 	bool last;
@@ -149,13 +152,13 @@ static void *read_main(void *arg)
 		for (int cpu = 0; cpu < cpus; cpu++)
 			if (seen[cpu].mapped)
 				read_ring(cpu);
-		report(cpus);
+		report_read_positions(cpus);
 		usleep(1000);
 	} while (!last && !wrong[0]);
 	return NULL;
 }
 
-static bool is_behind(int cpus)
+static bool is_reader_behind(int cpus)
 {
 	for (int cpu = 0; cpu < cpus; cpu++)
 		if (seen[cpu].mapped &&
@@ -166,7 +169,8 @@ static bool is_behind(int cpus)
 }
 
 /* Compare what was read with what the module counted. */
-static void compare(struct __test_metadata *_metadata, uint64_t *of, uint64_t *nested)
+static void compare_storm_counts(struct __test_metadata *_metadata,
+				 uint64_t *of, uint64_t *nested)
 {
 	FILE *f = fopen(PARAMETERS "counts", "r");
 	unsigned long long n[LEVELS], inside;
@@ -204,15 +208,15 @@ FIXTURE_SETUP(nest)
 			     KT_OPS(KTAPE_EV_USER_EVENT));
 	ASSERT_LE(0, session);
 	for (int cpu = 0; cpu < self->cpus; cpu++)
-		seen[cpu].mapped =
-			!kt_map(session, cpu, KTAPE_RING_EVENT, &seen[cpu].m);
+		seen[cpu].mapped = !kt_map_ring(session, cpu, KTAPE_RING_EVENT,
+						&seen[cpu].m);
 }
 
 FIXTURE_TEARDOWN(nest)
 {
 	for (int cpu = 0; cpu < self->cpus; cpu++)
 		if (seen[cpu].mapped)
-			kt_unmap(&seen[cpu].m);
+			kt_unmap_ring(&seen[cpu].m);
 	close(session);
 	kt_rmmod("kt_storm");
 }
@@ -229,18 +233,18 @@ TEST_F_TIMEOUT(nest, every_event_once, 7200)
 
 	snprintf(text, sizeof(text), "%d", EACH);
 	ASSERT_EQ(0, kt_ioctl(session, KTAPE_IOC_CONSUMER, &c));
-	ASSERT_EQ(0, kt_command(session, KTAPE_IOC_START));
-	ASSERT_EQ(0, pthread_create(&reader, NULL, read_main, &self->cpus));
+	ASSERT_EQ(0, kt_control(session, KTAPE_IOC_START));
+	ASSERT_EQ(0, pthread_create(&reader, NULL, storm_reader_main, &self->cpus));
 	for (long i = 0; i < rounds && !wrong[0]; i++) {
 		ASSERT_EQ(0, kt_write_text(PARAMETERS "run", text));
-		while (is_behind(self->cpus) && !wrong[0])
+		while (is_reader_behind(self->cpus) && !wrong[0])
 			usleep(1000);
 	}
-	ASSERT_EQ(0, kt_command(session, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(session, KTAPE_IOC_STOP));
 	atomic_store(&ends, true);
 	pthread_join(reader, NULL);
 	EXPECT_STREQ("", wrong);
-	compare(_metadata, of, &nested);
+	compare_storm_counts(_metadata, of, &nested);
 	for (int cpu = 0; cpu < self->cpus; cpu++)
 		if (!kt_stats(session, cpu, KTAPE_RING_EVENT, &stats))
 			lost += kt_lost(&stats);

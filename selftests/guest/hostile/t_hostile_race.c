@@ -44,7 +44,7 @@ static bool may_fail(int ret)
 	       ret == -ENOMEM || ret == -EAGAIN || ret == -EINTR || ret == -EINVAL;
 }
 
-static bool done(int step, int ret)
+static bool step_succeeded(int step, int ret)
 {
 	if (ret >= 0)
 		return true;
@@ -64,12 +64,12 @@ static void meddle(uint64_t *seed, int dev)
 	int fd;
 
 	if (lcg_below(seed, 2)) {
-		if (done(1, kt_ioctl(dev, KTAPE_IOC_DESTROY, &ref)))
+		if (step_succeeded(1, kt_ioctl(dev, KTAPE_IOC_DESTROY, &ref)))
 			atomic_fetch_add(&destroyed, 1);
 		return;
 	}
 	fd = kt_ioctl(dev, KTAPE_IOC_OPEN, &ref);
-	if (done(2, fd))
+	if (step_succeeded(2, fd))
 		close(fd);
 }
 
@@ -94,7 +94,7 @@ static void close_shared(void)
 	}
 }
 
-static int add_trigger(uint64_t *seed, int fd)
+static int add_and_remove_trigger(uint64_t *seed, int fd)
 {
 	struct ktape_trigger t = {
 		.opcode = KTAPE_EV_SYS_ENTER,
@@ -108,19 +108,7 @@ static int add_trigger(uint64_t *seed, int fd)
 	return id;
 }
 
-static int set_gate(int fd)
-{
-	struct ktape_filter_gate e = { .gate = KTAPE_GATE_SYSCALL, .ns = 1000 };
-	struct ktape_filter f = { .size = sizeof(f),
-				  .op = KTAPE_FILTER_SET,
-				  .kind = KTAPE_FILTER_GATE,
-				  .nr = 1,
-				  .entries = (uintptr_t)&e };
-
-	return kt_ioctl(fd, KTAPE_IOC_FILTER, &f);
-}
-
-static int consume(uint64_t *seed, int fd)
+static int change_consumer(uint64_t *seed, int fd)
 {
 	struct ktape_consumer c = { .size = sizeof(c), .op = lcg_below(seed, 2) };
 
@@ -148,29 +136,29 @@ static void use_shared(uint64_t *seed)
 			atomic_fetch_add(&shared_closed, 1);
 		break;
 	case 1:
-		kt_command(fd, KTAPE_IOC_START);
+		kt_control(fd, KTAPE_IOC_START);
 		break;
 	case 2:
-		kt_command(fd, KTAPE_IOC_STOP);
+		kt_control(fd, KTAPE_IOC_STOP);
 		break;
 	case 3:
-		kt_command(fd, KTAPE_IOC_FLUSH);
+		kt_control(fd, KTAPE_IOC_FLUSH);
 		break;
 	case 4:
-		if (!kt_map(fd, lcg_below(seed, 4), KTAPE_RING_EVENT, &m)) {
+		if (!kt_map_ring(fd, lcg_below(seed, 4), KTAPE_RING_EVENT, &m)) {
 			if (kt_load(&m.page->tail) > kt_load(&m.page->commit))
 				atomic_fetch_add(&wrong, 1);
-			kt_unmap(&m);
+			kt_unmap_ring(&m);
 		}
 		break;
 	case 5:
-		add_trigger(seed, fd);
+		add_and_remove_trigger(seed, fd);
 		break;
 	case 6:
-		set_gate(fd);
+		kt_filter_gate(fd, KTAPE_GATE_SYSCALL, 1000);
 		break;
 	case 7:
-		consume(seed, fd);
+		change_consumer(seed, fd);
 		break;
 	case 8:
 		kt_policy(fd, KTAPE_POLICY_SET, 50, 10, &policy);
@@ -210,18 +198,19 @@ static void use_session(uint64_t *seed, int dev, int fd)
 			kt_profile(fd, &all);
 			break;
 		case 1:
-			if (done(3, kt_command(fd, KTAPE_IOC_START)))
+			if (step_succeeded(3, kt_control(fd, KTAPE_IOC_START)))
 				atomic_fetch_add(&started, 1);
 			break;
 		case 2:
-			done(4, kt_command(fd, KTAPE_IOC_STOP));
+			step_succeeded(4, kt_control(fd, KTAPE_IOC_STOP));
 			break;
 		case 3:
-			done(5, kt_command(fd, KTAPE_IOC_CLEAR));
+			step_succeeded(5, kt_control(fd, KTAPE_IOC_CLEAR));
 			break;
 		case 4:
-			if (m.page || !done(6, kt_map(fd, lcg_below(seed, 4),
-						      KTAPE_RING_EVENT, &m)))
+			if (m.page ||
+			    !step_succeeded(6, kt_map_ring(fd, lcg_below(seed, 4),
+							   KTAPE_RING_EVENT, &m)))
 				break;
 			atomic_fetch_add(&mapped, 1);
 			break;
@@ -229,7 +218,8 @@ static void use_session(uint64_t *seed, int dev, int fd)
 			meddle(seed, dev);
 			break;
 		case 6:
-			done(7, read(fd, buf, sizeof(buf)) < 0 ? -errno : 0);
+			step_succeeded(7, read(fd, buf, sizeof(buf)) < 0 ? -errno :
+									   0);
 			break;
 		case 7:
 			if (!lcg_below(seed, 8))
@@ -253,7 +243,7 @@ static void use_session(uint64_t *seed, int dev, int fd)
 	if (m.page) {
 		if (kt_load(&m.page->tail) > kt_load(&m.page->commit))
 			atomic_fetch_add(&wrong, 1);
-		kt_unmap(&m);
+		kt_unmap_ring(&m);
 	}
 	if (fd >= 0)
 		close(fd);
@@ -271,13 +261,13 @@ static void *use_main(void *arg)
 			continue;
 		}
 		dev = kt_open(O_RDWR | O_NONBLOCK);
-		if (!done(8, dev)) {
+		if (!step_succeeded(8, dev)) {
 			usleep(1000);
 			continue;
 		}
 		atomic_fetch_add(&opened, 1);
 		fd = kt_create(dev, lcg_below(&seed, 3), 65536, 4096);
-		if (done(9, fd)) {
+		if (step_succeeded(9, fd)) {
 			atomic_fetch_add(&created, 1);
 			fcntl(fd, F_SETFL, O_NONBLOCK);
 			use_session(&seed, dev, fd);

@@ -149,7 +149,7 @@ static bool needs_rights(const struct call *c)
  * A pid or uid that the caller cannot name any more is EINVAL or ESRCH; the node of
  * the marks can only be opened by root.
  */
-static bool may_be(const struct call *c, int ret)
+static bool is_call_result(const struct call *c, int ret)
 {
 	if (!strcmp(c->name, "FILTER pid") || !strcmp(c->name, "FILTER uid"))
 		return !ret || ret == -EINVAL || ret == -ESRCH;
@@ -177,7 +177,7 @@ struct counts {
 static struct counts *sum;
 
 /* Make all calls.  @lost: the caller has no rights any more. */
-static void make_calls(bool lost, const char *how)
+static void make_all_calls(bool lost, const char *how)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(calls); i++) {
 		const struct call *c = &calls[i];
@@ -190,7 +190,8 @@ static void make_calls(bool lost, const char *how)
 		ret = c->call();
 		if (c->after)
 			c->after();
-		ok = needs_rights(c) && lost ? is_refusal(ret) : may_be(c, ret);
+		ok = needs_rights(c) && lost ? is_refusal(ret) :
+					       is_call_result(c, ret);
 		sum->tries++;
 		sum->refused += is_refusal(ret);
 		if (!ok && !sum->wrong++)
@@ -218,7 +219,7 @@ static int lose_and_call(void)
 		len += snprintf(how + len, sizeof(how) - len, "%s%s",
 				len ? ", " : "", l->name);
 	}
-	make_calls(lost, how);
+	make_all_calls(lost, how);
 	return 0;
 }
 
@@ -246,7 +247,7 @@ TEST_F_TIMEOUT(rights, lost_in_any_order, 3600)
 	long tries = kt_tries(TRIES);
 	int status;
 
-	make_calls(false, "nothing");
+	make_all_calls(false, "nothing");
 	for (long i = 0; i < tries; i++) {
 		pid_t pid = fork();
 

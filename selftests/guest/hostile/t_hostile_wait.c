@@ -50,7 +50,7 @@ FIXTURE_TEARDOWN(wait)
 }
 
 /* Read what is there now: our own calls go on, so there is no natural end. */
-static void drain(struct kt_ledger *l, struct kt_buf *b, int fd)
+static void read_into_ledger(struct kt_ledger *l, struct kt_buf *b, int fd)
 {
 	for (int i = 0; i < 10; i++)
 		kt_follow(&l->t, b, fd, 65536);
@@ -60,7 +60,8 @@ struct reported {
 	uint32_t nr, reader, tid, ms;
 };
 
-static void on_evict(const struct ktape_block *b, const struct kt_rec *r, void *arg)
+static void note_evicted_reader(const struct ktape_block *b,
+				const struct kt_rec *r, void *arg)
 {
 	struct reported *t = arg;
 
@@ -85,11 +86,11 @@ static void read_beside_member(struct __test_metadata *_metadata,
 	struct kt_buf b = {};
 	uint32_t id;
 
-	l->next = on_evict;
+	l->next = note_evicted_reader;
 	l->arg = &reported;
 	ASSERT_LE(0, fd);
 	kt_nonblock(fd, true);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	kt_getppids(100);
 	for (int i = 0; i < 10; i++)
 		kt_buf_read(&b, self->member, 65536);
@@ -99,10 +100,10 @@ static void read_beside_member(struct __test_metadata *_metadata,
 	EXPECT_EQ(KTAPE_READER_READS, info.flags);
 	id = info.id;
 	for (int i = 0; i < ROUNDS; i++) {
-		drain(l, &b, fd);
+		read_into_ledger(l, &b, fd);
 		kt_getppids(CALLS);
 	}
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, kt_follow_all(&l->t, &b, fd));
 	EXPECT_STREQ("", l->t.error);
 	EXPECT_LE(0, kt_ledger_check(l, fd, kt_cpus()));
@@ -157,7 +158,7 @@ TEST_F_TIMEOUT(wait, reading_of_root_is_waited_for, 60)
 
 	ASSERT_LE(0, fd);
 	kt_nonblock(fd, true);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	EXPECT_EQ(1, read(fd, &byte, 1));
 	/* The member that is awake makes no room. */
 	for (int i = 0; i < ROUNDS; i++) {
@@ -165,7 +166,7 @@ TEST_F_TIMEOUT(wait, reading_of_root_is_waited_for, 60)
 		for (int k = 0; k < 10; k++)
 			kt_buf_read(&b, self->member, 65536);
 	}
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, kt_stats(fd, 0, KTAPE_RING_EVENT, &st));
 	EXPECT_EQ(0, st.tail);
 	EXPECT_EQ(0, st.consumer);
@@ -187,13 +188,13 @@ TEST_F_TIMEOUT(wait, member_consumes_nothing, 60)
 	struct kt_buf b = {};
 	struct ktape_policy p;
 
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	for (int i = 0; i < ROUNDS; i++) {
 		for (int k = 0; k < 10; k++)
 			kt_buf_read(&b, self->member, 65536);
 		kt_getppids(CALLS);
 	}
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, kt_stats(self->fd, 0, KTAPE_RING_EVENT, &st));
 	EXPECT_EQ(0, st.tail);
 	EXPECT_EQ(0, st.consumer);

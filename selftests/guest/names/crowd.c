@@ -38,7 +38,7 @@ static char *stacks;
 static FILE *out;
 static int made;
 
-static int fail(const char *what)
+static int exit_with_errno(const char *what)
 {
 	perror(what);
 	exit(1);
@@ -73,7 +73,7 @@ static void member_start(int i)
 	*m = (struct member){ .number = made++ };
 	if (clone(member_main, stacks + (size_t)(i + 1) * STACK, flags, m,
 		  &m->tid, NULL, &m->tid) < 0)
-		fail("clone");
+		exit_with_errno("clone");
 }
 
 /* Wait until a thread has its name, and write down what /proc says. */
@@ -87,7 +87,7 @@ static void member_note(int i)
 	snprintf(path, sizeof(path), "/proc/self/task/%d/comm", members[i].tid);
 	f = fopen(path, "r");
 	if (!f || fscanf(f, "%31s", name) != 1)
-		fail(path);
+		exit_with_errno(path);
 	fclose(f);
 	fprintf(out, "thread %d %s\n", members[i].tid, name);
 }
@@ -102,7 +102,7 @@ static void member_end(int i)
 		futex(&members[i].tid, FUTEX_WAIT, tid);
 }
 
-static void group_path(char path[64], int number)
+static void crowd_group_path(char path[64], int number)
 {
 	snprintf(path, 64, FOLDER "/c%d", number);
 }
@@ -112,9 +112,9 @@ static void group_make(int number)
 	char path[64];
 	struct stat st;
 
-	group_path(path, number);
+	crowd_group_path(path, number);
 	if (mkdir(path, 0700) || stat(path, &st))
-		fail(path);
+		exit_with_errno(path);
 	fprintf(out, "cgroup %llu %s\n", (unsigned long long)st.st_ino,
 		path + strlen("/sys/fs/cgroup"));
 }
@@ -123,9 +123,9 @@ static void group_remove(int number)
 {
 	char path[64];
 
-	group_path(path, number);
+	crowd_group_path(path, number);
 	if (rmdir(path))
-		fail(path);
+		exit_with_errno(path);
 }
 
 static void write_limit(const char *path, int value)
@@ -133,7 +133,7 @@ static void write_limit(const char *path, int value)
 	FILE *f = fopen(path, "w");
 
 	if (!f || fprintf(f, "%d\n", value) < 0 || fclose(f))
-		fail(path);
+		exit_with_errno(path);
 }
 
 /* Create or await a file whose name begins with that of the output. */
@@ -145,7 +145,7 @@ static const char *beside(const char *file, const char *what)
 	return path;
 }
 
-static void tell(const char *file, const char *what)
+static void signal_by_file(const char *file, const char *what)
 {
 	fflush(out);
 	close(open(beside(file, what), O_WRONLY | O_CREAT, 0600));
@@ -174,7 +174,7 @@ int main(int argc, char **argv)
 	stacks = mmap(NULL, (size_t)threads * STACK, PROT_READ | PROT_WRITE,
 		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (!out || !members || stacks == MAP_FAILED)
-		fail(argv[1]);
+		exit_with_errno(argv[1]);
 	mkdir(FOLDER, 0700);
 	for (int i = 0; i < groups; i++)
 		group_make(i);
@@ -182,7 +182,7 @@ int main(int argc, char **argv)
 		member_start(i);
 	for (int i = 0; i < threads; i++)
 		member_note(i);
-	tell(argv[1], "ready");
+	signal_by_file(argv[1], "ready");
 	await(argv[1], true);
 	for (int i = 0; i < threads; i++) {
 		member_end(i);
@@ -193,7 +193,7 @@ int main(int argc, char **argv)
 		group_remove(i);
 		group_make(groups + i);
 	}
-	tell(argv[1], "done");
+	signal_by_file(argv[1], "done");
 	await(argv[1], false);
 	/* Its threads end with it. */
 	for (int i = 0; i < groups; i++)

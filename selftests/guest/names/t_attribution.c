@@ -77,7 +77,7 @@ static void attribution_check(int fd, struct belief *b)
 	struct kt_map m;
 	uint64_t pos, commit;
 
-	if (kt_map(fd, CPU, KTAPE_RING_EVENT, &m))
+	if (kt_map_ring(fd, CPU, KTAPE_RING_EVENT, &m))
 		return;
 	commit = kt_load(&m.page->commit);
 	for (pos = kt_oldest(&m); pos < commit; pos += BLOCK) {
@@ -96,7 +96,7 @@ static void attribution_check(int fd, struct belief *b)
 			attribution_record(&r, b);
 		}
 	}
-	kt_unmap(&m);
+	kt_unmap_ring(&m);
 }
 
 FIXTURE(who)
@@ -120,12 +120,12 @@ FIXTURE_SETUP(who)
 	kt_pin(0);
 }
 
-static void finish(FIXTURE_DATA(who) * self)
+static void end_attribution(FIXTURE_DATA(who) * self)
 {
 	__atomic_store_n(&self->ends, 1, __ATOMIC_RELAXED);
 	for (int i = 0; i < THREADS; i++)
 		pthread_join(self->thread[i], NULL);
-	kt_command(self->fd, KTAPE_IOC_STOP);
+	kt_control(self->fd, KTAPE_IOC_STOP);
 	attribution_check(self->fd, &self->b);
 }
 
@@ -134,13 +134,13 @@ FIXTURE_TEARDOWN(who)
 	close(self->fd);
 }
 
-static int set(int fd, unsigned int switches, __u32 flags)
+static int set_switch_profile(int fd, unsigned int switches, __u32 flags)
 {
 	struct ktape_profile p = { .op = KTAPE_PROFILE_SET, .flags = flags };
 
-	kt_mask_add(p.mask, KTAPE_EV_SYS_ENTER_WIDE);
+	kt_ops_add(p.mask, KTAPE_EV_SYS_ENTER_WIDE);
 	if (switches)
-		kt_mask_add(p.mask, KTAPE_EV_SCHED_SWITCH);
+		kt_ops_add(p.mask, KTAPE_EV_SCHED_SWITCH);
 	return kt_profile(fd, &p);
 }
 
@@ -151,13 +151,13 @@ static int set(int fd, unsigned int switches, __u32 flags)
 TEST_F_TIMEOUT(who, start_again, 120)
 {
 	for (int i = 0; i < 20; i++) {
-		ASSERT_EQ(0, set(self->fd, i & 1, 0));
-		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+		ASSERT_EQ(0, set_switch_profile(self->fd, i & 1, 0));
+		ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 		let_call(3000 * kt_scale(), 2);
-		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+		ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 		usleep(3000);
 	}
-	finish(self);
+	end_attribution(self);
 	TH_LOG("%ld calls", self->b.right);
 	EXPECT_LT(20, self->b.right);
 	EXPECT_EQ(0, self->b.wrong);
@@ -170,12 +170,12 @@ TEST_F_TIMEOUT(who, nobody_records_switches, 120)
 	int zero = kt_open(O_RDWR);
 
 	ASSERT_GE(zero, 0);
-	ASSERT_EQ(0, set(self->fd, 0, 0));
-	ASSERT_EQ(0, kt_command(zero, KTAPE_IOC_STOP));
-	EXPECT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, set_switch_profile(self->fd, 0, 0));
+	ASSERT_EQ(0, kt_control(zero, KTAPE_IOC_STOP));
+	EXPECT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	let_call(100000 * kt_scale(), 200);
-	finish(self);
-	EXPECT_EQ(0, kt_command(zero, KTAPE_IOC_START));
+	end_attribution(self);
+	EXPECT_EQ(0, kt_control(zero, KTAPE_IOC_START));
 	close(zero);
 	TH_LOG("%ld calls", self->b.right);
 	EXPECT_LT(20, self->b.right);
@@ -189,13 +189,13 @@ TEST_F_TIMEOUT(who, nobody_records_switches, 120)
  */
 TEST_F_TIMEOUT(who, changes_while_recording, 120)
 {
-	ASSERT_EQ(0, set(self->fd, 0, 0));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, set_switch_profile(self->fd, 0, 0));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	for (int i = 0; i < 12; i++) {
 		let_call(3000 * kt_scale(), 2);
-		ASSERT_EQ(0, set(self->fd, !(i & 1), 0));
+		ASSERT_EQ(0, set_switch_profile(self->fd, !(i & 1), 0));
 	}
-	finish(self);
+	end_attribution(self);
 	TH_LOG("%ld calls", self->b.right);
 	EXPECT_LT(20, self->b.right);
 	EXPECT_EQ(0, self->b.wrong);
@@ -205,18 +205,18 @@ TEST_F_TIMEOUT(who, changes_while_recording, 120)
 /* Without context records and switches the thread must be unknown, not guessed. */
 TEST_F_TIMEOUT(who, unknown_without_context, 120)
 {
-	ASSERT_EQ(0, set(self->fd, 0, KTAPE_PROFILE_NO_CONTEXT));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, set_switch_profile(self->fd, 0, KTAPE_PROFILE_NO_CONTEXT));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	let_call(100000 * kt_scale(), 200);
 	/* Check the ring before a fast machine overwrites it. */
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	attribution_check(self->fd, &self->b);
 	EXPECT_EQ(0, self->b.right);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	let_call(3000 * kt_scale(), 2);
-	ASSERT_EQ(0, set(self->fd, 1, KTAPE_PROFILE_NO_CONTEXT));
+	ASSERT_EQ(0, set_switch_profile(self->fd, 1, KTAPE_PROFILE_NO_CONTEXT));
 	let_call(100000 * kt_scale(), 200);
-	finish(self);
+	end_attribution(self);
 	TH_LOG("%ld calls unknown, %ld known", self->b.unknown, self->b.right);
 	EXPECT_LT(20, self->b.unknown);
 	EXPECT_LT(20, self->b.right);

@@ -142,9 +142,9 @@ TEST_F_TIMEOUT(emit, all_forms_of_a_module, 120)
 	EXPECT_EQ(ENTRIES(kernel_markers),
 		  kt_emit_compare(&seen, false, kernel_markers));
 	/* Names stay after the module that gave them is unloaded. */
-	ASSERT_TRUE(kt_emit_name(fd, KTAPE_OBJ_MARKER, 7, &e));
+	ASSERT_TRUE(kt_copy_object(fd, KTAPE_OBJ_MARKER, 7, &e));
 	EXPECT_STREQ("seven", e.name);
-	ASSERT_TRUE(kt_emit_name(fd, KTAPE_OBJ_ISR, 3, &e));
+	ASSERT_TRUE(kt_copy_object(fd, KTAPE_OBJ_ISR, 3, &e));
 	EXPECT_STREQ("three", e.name);
 	EXPECT_EQ(0, e.param1);
 	close(fd);
@@ -225,7 +225,7 @@ TEST_F_TIMEOUT(emit, all_forms_of_a_program, 120)
 }
 
 /* Return true if all words of a stored TraceEvent are equal. */
-static bool is_whole(const struct kt_seen *v)
+static bool has_equal_words(const struct kt_seen *v)
 {
 	uint32_t words[15];
 
@@ -272,7 +272,7 @@ TEST_F_TIMEOUT(emit, contexts_that_nest, 120)
 	EXPECT_EQ(tasks, kt_emit_count(&seen, KTAPE_EV_TRACE_EVENT, task));
 	EXPECT_EQ(irqs, kt_emit_count(&seen, KTAPE_EV_TRACE_EVENT, irq));
 	for (size_t i = 0; i < seen.nr; i++)
-		ASSERT_TRUE(is_whole(&seen.v[i]));
+		ASSERT_TRUE(has_equal_words(&seen.v[i]));
 	close(fd);
 }
 
@@ -280,7 +280,7 @@ TEST_F_TIMEOUT(emit, contexts_that_nest, 120)
  * Return a class's counts of emitted events, and of events lost for this
  * reason.
  */
-static void count_lost(int fd, uint32_t kind, uint32_t class, uint64_t *n)
+static void count_lost_emits(int fd, uint32_t kind, uint32_t class, uint64_t *n)
 {
 	struct ktape_stats st;
 
@@ -316,10 +316,10 @@ TEST_F_TIMEOUT(emit, rcu_not_watching, 120)
 	ASSERT_STREQ("", seen.error);
 	EXPECT_EQ(100, (int)seen.nr);
 	EXPECT_EQ(100, kt_emit_count(&seen, KTAPE_EV_MARK, 2));
-	count_lost(fd, KTAPE_RING_EVENT, KTAPE_CLASS_USER, user);
+	count_lost_emits(fd, KTAPE_RING_EVENT, KTAPE_CLASS_USER, user);
 	EXPECT_EQ(600, user[0]);
 	EXPECT_EQ(500, user[1]);
-	count_lost(fd, KTAPE_RING_CONTROL, KTAPE_CLASS_EXCEPTION, exceptions);
+	count_lost_emits(fd, KTAPE_RING_CONTROL, KTAPE_CLASS_EXCEPTION, exceptions);
 	EXPECT_EQ(200, exceptions[0]);
 	EXPECT_EQ(200, exceptions[1]);
 	close(fd);
@@ -368,7 +368,7 @@ TEST_F_TIMEOUT(emit, one_event_at_a_time, 120)
 				    KT_OPS(ops[i]));
 
 		ASSERT_LE(0, fd);
-		ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_START));
+		ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_START));
 		ASSERT_EQ(0, kt_insmod(MODULE, ""));
 		ASSERT_EQ(0, kt_rmmod("ktape_emit"));
 		ASSERT_EQ(0, kt_emit_collect(fd, &seen));

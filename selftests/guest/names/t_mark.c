@@ -316,11 +316,11 @@ TEST_F_TIMEOUT(mark, without_rights, 60)
 	ASSERT_EQ(0, kt_emit_collect(fd, &seen));
 	EXPECT_EQ(5, seen.nr);
 	EXPECT_EQ(1, kt_emit_count(&seen, KTAPE_EV_EXCEPTION, 0));
-	EXPECT_TRUE(kt_emit_name(dev, KTAPE_OBJ_MARKER, 5000, &e));
+	EXPECT_TRUE(kt_copy_object(dev, KTAPE_OBJ_MARKER, 5000, &e));
 	EXPECT_STREQ("of root", e.name);
-	EXPECT_TRUE(kt_emit_name(dev, KTAPE_OBJ_MARKER, 5001, &e));
+	EXPECT_TRUE(kt_copy_object(dev, KTAPE_OBJ_MARKER, 5001, &e));
 	EXPECT_STREQ("taken", e.name);
-	EXPECT_FALSE(kt_emit_name(dev, KTAPE_OBJ_EXCEPTION, 9, &e));
+	EXPECT_FALSE(kt_copy_object(dev, KTAPE_OBJ_EXCEPTION, 9, &e));
 	close(fd);
 }
 

@@ -42,8 +42,9 @@ FIXTURE_TEARDOWN(names)
 }
 
 /* Find the latest entry of a type that @fn accepts. */
-static bool find(uint32_t type, bool (*likes)(const struct ktape_object_entry *e),
-		 struct ktape_object_entry *to)
+static bool find_registry_object(uint32_t type,
+				 bool (*likes)(const struct ktape_object_entry *e),
+				 struct ktape_object_entry *to)
 {
 	const struct ktape_object_entry *e;
 	bool found = false;
@@ -83,11 +84,11 @@ TEST_F(names, born_before_the_module)
 
 	ASSERT_LE(0, fd);
 	ASSERT_EQ(0, kt_features(fd, &f));
-	ASSERT_TRUE(find(KTAPE_OBJ_THREAD, is_init, &e));
+	ASSERT_TRUE(find_registry_object(KTAPE_OBJ_THREAD, is_init, &e));
 	ASSERT_EQ(0, clock_gettime(CLOCK_BOOTTIME, &up));
 	EXPECT_NE(0, e.born);
 	/* A thread that starts now gets the current time: this test is one. */
-	ASSERT_TRUE(find(KTAPE_OBJ_THREAD, is_self, &now));
+	ASSERT_TRUE(find_registry_object(KTAPE_OBJ_THREAD, is_self, &now));
 	age = (double)(int64_t)(now.born - e.born) / (double)f.clock_hz;
 	printf("# init is %.1f s old, the system %ld s\n", age, up.tv_sec);
 	EXPECT_LT((double)up.tv_sec - 10 * kt_scale(), age);
@@ -105,11 +106,11 @@ TEST_F(names, priority_changes)
 	ASSERT_EQ(0, setpriority(PRIO_PROCESS, 0, 5));
 	fd = kt_record(KT_OPS(KTAPE_EV_MARK));
 	ASSERT_LE(0, fd);
-	ASSERT_TRUE(find(KTAPE_OBJ_THREAD, is_self, &e));
+	ASSERT_TRUE(find_registry_object(KTAPE_OBJ_THREAD, is_self, &e));
 	EXPECT_EQ(125, e.param2 & 0xff);
 	ASSERT_EQ(0, sched_setscheduler(0, SCHED_FIFO, &rt));
 	ASSERT_EQ(0, kt_recorded(&self->h, fd));
-	ASSERT_TRUE(find(KTAPE_OBJ_THREAD, is_self, &e));
+	ASSERT_TRUE(find_registry_object(KTAPE_OBJ_THREAD, is_self, &e));
 	EXPECT_EQ(99 - 7, e.param2 & 0xff);
 	EXPECT_EQ(SCHED_FIFO, e.param2 >> 8 & 0xff);
 }
@@ -121,7 +122,8 @@ struct reported {
 	char name[KTAPE_NAME_SIZE];
 };
 
-static void on_name(const struct ktape_block *b, const struct kt_rec *r, void *arg)
+static void take_thread_name(const struct ktape_block *b,
+			     const struct kt_rec *r, void *arg)
 {
 	struct reported *t = arg;
 
@@ -167,14 +169,14 @@ TEST_F_TIMEOUT(names, started_while_stopped, 60)
 	ASSERT_EQ(0, pipe(ready));
 	early.tid = start_thread("kt-early", ready);
 	ASSERT_EQ(0, kt_events_start(&e, ops));
-	ASSERT_EQ(0, kt_command(e.fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(e.fd, KTAPE_IOC_STOP));
 	late.tid = start_thread("kt-late", ready);
-	ASSERT_EQ(0, kt_command(e.fd, KTAPE_IOC_START));
-	ASSERT_EQ(0, kt_command(e.fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(e.fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(e.fd, KTAPE_IOC_STOP));
 	kill(late.tid, SIGKILL);
 	waitpid(late.tid, NULL, 0);
-	ASSERT_EQ(0, kt_command(e.fd, KTAPE_IOC_START));
-	e.ledger->next = on_name;
+	ASSERT_EQ(0, kt_control(e.fd, KTAPE_IOC_START));
+	e.ledger->next = take_thread_name;
 	e.ledger->arg = &late;
 	EXPECT_STREQ("", kt_events_stop(&e));
 	EXPECT_EQ(1, late.named);
@@ -184,9 +186,9 @@ TEST_F_TIMEOUT(names, started_while_stopped, 60)
 	kt_events_free(&e);
 
 	ASSERT_EQ(0, kt_events_start(&e, ops));
-	ASSERT_EQ(0, kt_command(e.fd, KTAPE_IOC_STOP));
-	ASSERT_EQ(0, kt_command(e.fd, KTAPE_IOC_START));
-	e.ledger->next = on_name;
+	ASSERT_EQ(0, kt_control(e.fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(e.fd, KTAPE_IOC_START));
+	e.ledger->next = take_thread_name;
 	e.ledger->arg = &early;
 	EXPECT_STREQ("", kt_events_stop(&e));
 	EXPECT_EQ(0, early.named + early.gone);
@@ -256,8 +258,8 @@ TEST_F_TIMEOUT(names, many_ended_while_stopped, 120)
 	ASSERT_LE(0, fd);
 	ASSERT_EQ(0, fcntl(fd, F_SETFL, O_NONBLOCK));
 	ASSERT_EQ(0, kt_profile_ops(fd, KTAPE_PROFILE_SET, KTAPE_EV_MARK, 0, 0));
-	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_START));
-	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_STOP));
 	for (int i = 0; i < CHILDREN; i++) {
 		pid_t pid = fork();
 
@@ -268,7 +270,7 @@ TEST_F_TIMEOUT(names, many_ended_while_stopped, 120)
 		if (!i)
 			ends.first = pid;
 	}
-	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_START));
 	for (int i = 0; i < 5000 * kt_scale() && unreported; i++) {
 		n = kt_buf_read(&b, fd, 65536);
 		if (n == -EAGAIN)
@@ -281,7 +283,7 @@ TEST_F_TIMEOUT(names, many_ended_while_stopped, 120)
 	printf("# %d of %d children are in the registry\n", known, CHILDREN);
 	EXPECT_LT(700, known);
 	EXPECT_EQ(0, unreported);
-	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_STOP));
 	EXPECT_STREQ("", t.error);
 	for (int cpu = 0; cpu < get_nprocs_conf(); cpu++) {
 		ASSERT_EQ(0, kt_stats(fd, cpu, KTAPE_RING_CONTROL, &st));
@@ -304,8 +306,8 @@ static bool is_program(const struct ktape_object_entry *e)
 }
 
 /* Start a program with this file name. Return: once its comm is @comm. */
-static void start_program(struct __test_metadata *_metadata, const char *name,
-			  const char *comm)
+static void start_sleep_program(struct __test_metadata *_metadata,
+				const char *name, const char *comm)
 {
 	char path[64], text[32];
 	FILE *f;
@@ -339,8 +341,8 @@ TEST_F_TIMEOUT(names, exec_of_a_long_name, 60)
 	for (size_t i = 0; i < ARRAY_SIZE(lengths); i++) {
 		snprintf(name, sizeof(name), "%.*s", (int)lengths[i], all);
 		snprintf(comm, sizeof(comm), "%.15s", name);
-		start_program(_metadata, name, comm);
-		ASSERT_TRUE(find(KTAPE_OBJ_THREAD, is_program, &e));
+		start_sleep_program(_metadata, name, comm);
+		ASSERT_TRUE(find_registry_object(KTAPE_OBJ_THREAD, is_program, &e));
 		EXPECT_STREQ(comm, e.name);
 		kill(program, SIGKILL);
 		waitpid(program, NULL, 0);
@@ -420,15 +422,17 @@ static void check_reused_number(struct __test_metadata *_metadata,
 
 	ASSERT_LE(0, fd);
 	ASSERT_EQ(0, kt_fire(first, 1));
-	ASSERT_EQ(0, kt_object_name(type, id, name));
+	ASSERT_EQ(0, kt_wait_object_name(type, id, name));
 	/* The name is still cached: a name is checked once per tick. */
 	usleep(50000);
 	ASSERT_EQ(0, kt_fire(other, 1));
-	for (int i = 0; i < 100 * kt_scale() && !find(type, is_other, &new); i++)
+	for (int i = 0;
+	     i < 100 * kt_scale() && !find_registry_object(type, is_other, &new);
+	     i++)
 		usleep(20000);
 	ASSERT_EQ(0, kt_recorded(&self->h, fd));
-	ASSERT_TRUE(find(type, was_first, &old));
-	ASSERT_TRUE(find(type, is_other, &new));
+	ASSERT_TRUE(find_registry_object(type, was_first, &old));
+	ASSERT_TRUE(find_registry_object(type, is_other, &new));
 	for (int i = 0, n = 0; i < self->h.nr; i++) {
 		const struct kt_hit *hit = &self->h.hit[i];
 
@@ -478,18 +482,18 @@ TEST_F(names, cgroups)
 
 	ASSERT_EQ(0, stat(CGROUPS, &root));
 	cgroup = root.st_ino;
-	ASSERT_TRUE(find(KTAPE_OBJ_CGROUP, is_cgroup, &e));
+	ASSERT_TRUE(find_registry_object(KTAPE_OBJ_CGROUP, is_cgroup, &e));
 	EXPECT_STREQ("/", e.name);
 	EXPECT_EQ(0, e.param2);
 	ASSERT_EQ(0, mkdir(CGROUPS "/kt_a_name_that_is_longer_than_31", 0700));
 	ASSERT_EQ(0, stat(CGROUPS "/kt_a_name_that_is_longer_than_31", &st));
 	cgroup = st.st_ino;
-	ASSERT_TRUE(find(KTAPE_OBJ_CGROUP, is_cgroup, &e));
+	ASSERT_TRUE(find_registry_object(KTAPE_OBJ_CGROUP, is_cgroup, &e));
 	EXPECT_STREQ("t_a_name_that_is_longer_than_31", e.name);
 	EXPECT_EQ((uint32_t)root.st_ino, e.param2);
 	EXPECT_EQ(0, e.died);
 	ASSERT_EQ(0, rmdir(CGROUPS "/kt_a_name_that_is_longer_than_31"));
-	ASSERT_TRUE(find(KTAPE_OBJ_CGROUP, is_cgroup, &e));
+	ASSERT_TRUE(find_registry_object(KTAPE_OBJ_CGROUP, is_cgroup, &e));
 	EXPECT_NE(0, e.died);
 }
 
@@ -528,13 +532,13 @@ TEST_F_TIMEOUT(names, other_network_namespace, 60)
 
 	ASSERT_EQ(0, stat("/proc/self/ns/net", &init));
 	space = init.st_ino;
-	ASSERT_TRUE(find(KTAPE_OBJ_NET_DEVICE, is_of_space, &e));
+	ASSERT_TRUE(find_registry_object(KTAPE_OBJ_NET_DEVICE, is_of_space, &e));
 	EXPECT_EQ(1, e.id);
 	EXPECT_EQ(1, e.param2);
 	ASSERT_EQ(0, unshare(CLONE_NEWNET));
 	ASSERT_EQ(0, stat("/proc/self/ns/net", &st));
 	space = st.st_ino;
-	ASSERT_TRUE(find(KTAPE_OBJ_NET_DEVICE, is_of_space, &e));
+	ASSERT_TRUE(find_registry_object(KTAPE_OBJ_NET_DEVICE, is_of_space, &e));
 	EXPECT_EQ(1, e.param2);
 	EXPECT_NE(0, e.id & KTAPE_NETDEV_OTHER);
 	fd = kt_record(KT_OPS(KTAPE_EV_NET_DEV_START_XMIT));

@@ -22,7 +22,7 @@ static int sink_seen(const char *module)
 	return kt_parameter(module, "seen");
 }
 
-static void mark(uint64_t n)
+static void mark_and_pause(uint64_t n)
 {
 	ktape_mark(marks, 1, "mark");
 	if (n % 64 == 0)
@@ -39,7 +39,7 @@ static void mark_at_a_speed(uint64_t n)
 {
 	if (n % 32 == 0 && __atomic_load_n(&naps, __ATOMIC_RELAXED))
 		usleep(1);
-	mark(n);
+	mark_and_pause(n);
 }
 
 /* Delays between the steps of loading and unloading, short or long. */
@@ -94,7 +94,7 @@ TEST_F_TIMEOUT(sink, misses_nothing_on_any_cpu, 120)
 	const int each = 2000 / kt_scale();
 
 	ASSERT_EQ(0, kt_insmod(SINK, ""));
-	ASSERT_EQ(0, kt_loads_start(self->load, self->cpus, each, mark));
+	ASSERT_EQ(0, kt_loads_start(self->load, self->cpus, each, mark_and_pause));
 	kt_loads_wait(self->load, self->cpus);
 	EXPECT_EQ(each * self->cpus, sink_seen("ktape_sink"));
 	EXPECT_EQ(0, kt_rmmod("ktape_sink"));
@@ -107,11 +107,11 @@ TEST_F_TIMEOUT(sink, beside_a_session, 120)
 
 	ASSERT_LE(0, fd);
 	ASSERT_EQ(0, kt_insmod(SINK, ""));
-	ASSERT_EQ(0, kt_loads_start(self->load, self->cpus, each, mark));
+	ASSERT_EQ(0, kt_loads_start(self->load, self->cpus, each, mark_and_pause));
 	kt_loads_wait(self->load, self->cpus);
 	EXPECT_EQ(each * self->cpus, sink_seen("ktape_sink"));
 	EXPECT_EQ(0, kt_rmmod("ktape_sink"));
-	ASSERT_EQ(0, kt_loads_start(self->load, 1, each, mark));
+	ASSERT_EQ(0, kt_loads_start(self->load, 1, each, mark_and_pause));
 	kt_loads_wait(self->load, 1);
 	ASSERT_EQ(0, kt_emit_collect(fd, &seen));
 	EXPECT_STREQ("", seen.error);
@@ -208,7 +208,7 @@ TEST_F_TIMEOUT(sink, cannot_name, 120)
 	struct kt_map registry;
 	int before;
 
-	ASSERT_EQ(0, kt_map(self->dev, -1, KTAPE_RING_REGISTRY, &registry));
+	ASSERT_EQ(0, kt_map_ring(self->dev, -1, KTAPE_RING_REGISTRY, &registry));
 	ASSERT_EQ(0, kt_insmod(NAMER, ""));
 	/* By a module, by a program, by the kernel, and a record without a lock. */
 	EXPECT_LE(3, kt_parameter("ktape_namer", "refused"));
@@ -231,7 +231,7 @@ TEST_F_TIMEOUT(sink, cannot_name, 120)
 	EXPECT_FALSE(kt_object(&registry, KTAPE_OBJ_MARKER, 0x4a3e, &e));
 	EXPECT_TRUE(kt_object(&registry, KTAPE_OBJ_MARKER, 0x4a3f, &e));
 	EXPECT_TRUE(kt_object(&registry, KTAPE_OBJ_MARKER, 0x4a40, &e));
-	kt_unmap(&registry);
+	kt_unmap_ring(&registry);
 	EXPECT_EQ(0, ktape_name_marker(marks, 0x4a40, ""));
 	EXPECT_EQ(0, kt_rmmod("ktape_namer"));
 }

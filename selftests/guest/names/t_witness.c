@@ -50,7 +50,7 @@ struct trace {
 	struct name names[LOG_MAX];
 };
 
-static void on_packet(const struct ktape_block *b, void *arg)
+static void take_packet_tid(const struct ktape_block *b, void *arg)
 {
 	struct trace *t = ((struct kt_ledger *)arg)->arg;
 
@@ -62,7 +62,7 @@ static void on_packet(const struct ktape_block *b, void *arg)
 	t->known[b->cpu] = true;
 }
 
-static void keep_name(struct trace *t, const struct kt_rec *r)
+static void take_registry_name(struct trace *t, const struct kt_rec *r)
 {
 	struct name *n = &t->names[t->nr_names];
 
@@ -76,13 +76,14 @@ static void keep_name(struct trace *t, const struct kt_rec *r)
 	memcpy(n->name, r->blob, r->size < 15 ? r->size : 15);
 }
 
-static void on_record(const struct ktape_block *b, const struct kt_rec *r, void *arg)
+static void log_witness_record(const struct ktape_block *b,
+			       const struct kt_rec *r, void *arg)
 {
 	struct trace *t = arg;
 	struct entry *e = &t->log[t->nr];
 
 	if (r->op == KTAPE_EV_REGISTRY)
-		keep_name(t, r);
+		take_registry_name(t, r);
 	if (b->kind != KTAPE_RING_EVENT || b->cpu >= CPUS_MAX ||
 	    t->nr == LOG_MAX || r->op == KTAPE_TIME_EXTEND)
 		return;
@@ -125,9 +126,9 @@ FIXTURE_SETUP(witness)
 	ASSERT_LT(self->cpu, CPUS_MAX);
 	self->t = calloc(1, sizeof(*self->t));
 	self->l = kt_ledger_new();
-	self->l->next = on_record;
+	self->l->next = log_witness_record;
 	self->l->arg = self->t;
-	self->l->t.packet = on_packet;
+	self->l->t.packet = take_packet_tid;
 	self->t->self = syscall(SYS_gettid);
 	ASSERT_EQ(0, kt_pin(self->cpu));
 }
@@ -140,16 +141,16 @@ FIXTURE_TEARDOWN(witness)
 	free(self->t);
 }
 
-static int start(FIXTURE_DATA(witness) * self, const unsigned char *ops)
+static int start_witness(FIXTURE_DATA(witness) * self, const unsigned char *ops)
 {
 	self->fd = kt_session(KTAPE_MODE_DISCARD, 8 << 20, 16384, ops);
-	return self->fd < 0 ? self->fd : kt_command(self->fd, KTAPE_IOC_START);
+	return self->fd < 0 ? self->fd : kt_control(self->fd, KTAPE_IOC_START);
 }
 
 /* Stop the session and read it to the end; nothing may be missing. */
-static int finish(FIXTURE_DATA(witness) * self)
+static int finish_witness(FIXTURE_DATA(witness) * self)
 {
-	if (kt_command(self->fd, KTAPE_IOC_STOP) ||
+	if (kt_control(self->fd, KTAPE_IOC_STOP) ||
 	    kt_follow_all(&self->l->t, &self->b, self->fd) ||
 	    kt_ledger_check(self->l, self->fd, kt_cpus()))
 		return -1;
@@ -161,8 +162,8 @@ static int finish(FIXTURE_DATA(witness) * self)
 }
 
 /* Return the next record of the opcode by thread @tid, from @at on; NULL: none. */
-static const struct entry *next(const struct trace *t, int *at, uint32_t op,
-				int32_t tid)
+static const struct entry *next_log_entry(const struct trace *t, int *at,
+					  uint32_t op, int32_t tid)
 {
 	while (*at < t->nr) {
 		const struct entry *e = &t->log[(*at)++];
@@ -185,8 +186,8 @@ TEST_F_TIMEOUT(witness, system_calls, 1200)
 
 	file = memfd_create("witness", 0);
 	ASSERT_GE(file, 0);
-	ASSERT_EQ(0, start(self, KT_OPS(KTAPE_EV_SYS_ENTER, KTAPE_EV_SYS_EXIT,
-					KTAPE_EV_SCHED_SWITCH)));
+	ASSERT_EQ(0, start_witness(self, KT_OPS(KTAPE_EV_SYS_ENTER, KTAPE_EV_SYS_EXIT,
+						KTAPE_EV_SCHED_SWITCH)));
 	for (int i = 0; i < CALLS; i++) {
 		did[n].nr = SYS_getppid;
 		did[n++].ret = syscall(SYS_getppid);
@@ -197,7 +198,7 @@ TEST_F_TIMEOUT(witness, system_calls, 1200)
 		did[n].ret = did[n].ret < 0 ? -errno : did[n].ret;
 		n++;
 	}
-	ASSERT_EQ(0, finish(self))
+	ASSERT_EQ(0, finish_witness(self))
 	{
 		TH_LOG("%s", self->l->t.error);
 	}
@@ -211,10 +212,10 @@ TEST_F_TIMEOUT(witness, system_calls, 1200)
 	ASSERT_LE(0, begin);
 	at = begin;
 	for (int i = 0; i < n; i++) {
-		e = next(self->t, &at, KTAPE_EV_SYS_ENTER, self->t->self);
+		e = next_log_entry(self->t, &at, KTAPE_EV_SYS_ENTER, self->t->self);
 		ASSERT_NE(NULL, e);
 		ASSERT_EQ(did[i].nr, e->nr);
-		e = next(self->t, &at, KTAPE_EV_SYS_EXIT, self->t->self);
+		e = next_log_entry(self->t, &at, KTAPE_EV_SYS_EXIT, self->t->self);
 		ASSERT_NE(NULL, e);
 		ASSERT_EQ(did[i].nr, e->nr);
 		ASSERT_EQ(did[i].ret, e->value);
@@ -229,8 +230,9 @@ TEST_F_TIMEOUT(witness, forks_and_exits, 1200)
 	const struct entry *e;
 	int at = 0, ended;
 
-	ASSERT_EQ(0, start(self, KT_OPS(KTAPE_EV_PROCESS_FORK, KTAPE_EV_PROCESS_EXIT,
-					KTAPE_EV_SCHED_SWITCH)));
+	ASSERT_EQ(0, start_witness(self, KT_OPS(KTAPE_EV_PROCESS_FORK,
+						KTAPE_EV_PROCESS_EXIT,
+						KTAPE_EV_SCHED_SWITCH)));
 	for (int i = 0; i < FORKS; i++) {
 		pid[i] = fork();
 		ASSERT_GE(pid[i], 0);
@@ -244,23 +246,25 @@ TEST_F_TIMEOUT(witness, forks_and_exits, 1200)
 	}
 	while (wait(NULL) > 0)
 		;
-	ASSERT_EQ(0, finish(self))
+	ASSERT_EQ(0, finish_witness(self))
 	{
 		TH_LOG("%s", self->l->t.error);
 	}
 	EXPECT_EQ(0, self->t->lies);
 	for (int i = 0; i < FORKS; i++) {
-		e = next(self->t, &at, KTAPE_EV_PROCESS_FORK, self->t->self);
+		e = next_log_entry(self->t, &at, KTAPE_EV_PROCESS_FORK,
+				   self->t->self);
 		ASSERT_NE(NULL, e);
 		EXPECT_EQ(pid[i], e->other);
 		EXPECT_EQ(pid[i], e->tgid);
 		EXPECT_EQ(0, e->nr);
 		ended = 0;
-		e = next(self->t, &ended, KTAPE_EV_PROCESS_EXIT, pid[i]);
+		e = next_log_entry(self->t, &ended, KTAPE_EV_PROCESS_EXIT, pid[i]);
 		ASSERT_NE(NULL, e);
 		EXPECT_EQ(i % 10 == 9 ? SIGKILL : i << 8, e->value);
 	}
-	EXPECT_EQ(NULL, next(self->t, &at, KTAPE_EV_PROCESS_FORK, self->t->self));
+	EXPECT_EQ(NULL, next_log_entry(self->t, &at, KTAPE_EV_PROCESS_FORK,
+				       self->t->self));
 }
 
 struct player {
@@ -274,7 +278,7 @@ struct player {
  * The threads have one SCHED_FIFO priority: they switch only when one of them
  * waits.
  */
-static void *play(void *arg)
+static void *player_main(void *arg)
 {
 	struct sched_param prio = { .sched_priority = 10 };
 	struct player *p = arg;
@@ -307,17 +311,18 @@ TEST_F_TIMEOUT(witness, ping_pong, 1200)
 	/* Watch from another CPU. */
 	kt_pin(0);
 	for (int i = 0; i < 2; i++)
-		ASSERT_EQ(0, pthread_create(&p[i].thread, NULL, play, &p[i]));
+		ASSERT_EQ(0, pthread_create(&p[i].thread, NULL, player_main, &p[i]));
 	usleep(200000 * kt_scale());
 	self->t->calls = true;
-	ASSERT_EQ(0, start(self, KT_OPS(KTAPE_EV_SCHED_SWITCH, KTAPE_EV_SYS_EXIT)));
+	ASSERT_EQ(0, start_witness(self, KT_OPS(KTAPE_EV_SCHED_SWITCH,
+						KTAPE_EV_SYS_EXIT)));
 	ASSERT_EQ(1, write(ba[1], "o", 1));
 	for (int i = 0; i < 2; i++) {
 		pthread_join(p[i].thread, &ret);
 		EXPECT_EQ(NULL, ret);
 		ASSERT_TRUE(p[i].fifo);
 	}
-	ASSERT_EQ(0, finish(self))
+	ASSERT_EQ(0, finish_witness(self))
 	{
 		TH_LOG("%s", self->l->t.error);
 	}
@@ -345,7 +350,7 @@ TEST_F_TIMEOUT(witness, ping_pong, 1200)
 }
 
 /* Return the name of a thread at a time by the trace. */
-static const char *name_at(const struct trace *t, int32_t tid, uint64_t ts)
+static const char *thread_name_at(const struct trace *t, int32_t tid, uint64_t ts)
 {
 	const struct name *best = NULL;
 
@@ -416,9 +421,10 @@ TEST_F_TIMEOUT(witness, names, 1200)
 	const struct entry *e;
 	int at = 0;
 
-	ASSERT_EQ(0, start(self,
-			   KT_OPS(KTAPE_EV_PROCESS_FORK, KTAPE_EV_PROCESS_EXIT,
-				  KTAPE_EV_PROCESS_RENAME, KTAPE_EV_SCHED_SWITCH)));
+	ASSERT_EQ(0, start_witness(self, KT_OPS(KTAPE_EV_PROCESS_FORK,
+						KTAPE_EV_PROCESS_EXIT,
+						KTAPE_EV_PROCESS_RENAME,
+						KTAPE_EV_SCHED_SWITCH)));
 	prctl(PR_SET_NAME, "witness-one");
 	EXPECT_EQ(1, entries(self->fd, tid, "witness-one", false));
 	for (int i = 0; i < 2; i++)
@@ -428,22 +434,22 @@ TEST_F_TIMEOUT(witness, names, 1200)
 	EXPECT_EQ(1, entries(self->fd, tid, "0123456789abcde", false));
 	EXPECT_EQ(1, entries(self->fd, 31000, "first-of-it", true));
 	EXPECT_EQ(1, entries(self->fd, 31000, "second-of-it", true));
-	ASSERT_EQ(0, finish(self))
+	ASSERT_EQ(0, finish_witness(self))
 	{
 		TH_LOG("%s", self->l->t.error);
 	}
 	EXPECT_EQ(0, self->t->lies);
 	for (int i = 0; i < 2; i++) {
-		e = next(self->t, &at, KTAPE_EV_PROCESS_FORK, tid);
+		e = next_log_entry(self->t, &at, KTAPE_EV_PROCESS_FORK, tid);
 		ASSERT_NE(NULL, e);
 		EXPECT_EQ(31000, e->other);
-		EXPECT_STREQ("witness-one", name_at(self->t, 31000, e->ts));
-		e = next(self->t, &at, KTAPE_EV_PROCESS_EXIT, 31000);
+		EXPECT_STREQ("witness-one", thread_name_at(self->t, 31000, e->ts));
+		e = next_log_entry(self->t, &at, KTAPE_EV_PROCESS_EXIT, 31000);
 		ASSERT_NE(NULL, e);
-		EXPECT_STREQ(who[i].name, name_at(self->t, 31000, e->ts));
-		EXPECT_STREQ("witness-one", name_at(self->t, tid, e->ts));
+		EXPECT_STREQ(who[i].name, thread_name_at(self->t, 31000, e->ts));
+		EXPECT_STREQ("witness-one", thread_name_at(self->t, tid, e->ts));
 	}
-	EXPECT_STREQ("0123456789abcde", name_at(self->t, tid, UINT64_MAX));
+	EXPECT_STREQ("0123456789abcde", thread_name_at(self->t, tid, UINT64_MAX));
 }
 
 TEST_HARNESS_MAIN

@@ -39,7 +39,7 @@ static int blocked_by(const struct kt_events *e, const char *caller,
 	size_t at = 0;
 	int n = 0;
 
-	while ((v = kt_next(e, &at, KTAPE_EV_SCHED_BLOCKED)))
+	while ((v = kt_next_event(e, &at, KTAPE_EV_SCHED_BLOCKED)))
 		n += kt_is_symbol(e, v->arg[1], caller) && v->dat20 == io &&
 		     (!tid || (int32_t)v->arg[0] == tid);
 	return n;

@@ -48,7 +48,7 @@ static uint32_t device_of(const char *path)
 }
 
 /* Read BYTES bytes TIMES times with O_DIRECT. Return: 0 or -errno. */
-static int read_all(const char *path, uint64_t first, void *page)
+static int read_direct(const char *path, uint64_t first, void *page)
 {
 	int fd = open(path, O_RDONLY | O_DIRECT | O_CLOEXEC), ret = 0;
 
@@ -120,7 +120,7 @@ TEST_F_TIMEOUT(io, block_requests, 200)
 	fd = kt_record(KT_OPS(KTAPE_EV_BLOCK_RQ_INSERT, KTAPE_EV_BLOCK_RQ_ISSUE,
 			      KTAPE_EV_BLOCK_RQ_COMPLETE, KTAPE_EV_BLOCK_BIO_QUEUE));
 	ASSERT_GE(fd, 0);
-	EXPECT_EQ(0, read_all("/dev/vdb", FIRST, self->page));
+	EXPECT_EQ(0, read_direct("/dev/vdb", FIRST, self->page));
 	ASSERT_EQ(0, kt_recorded(&self->h, fd));
 	set_scheduler("vdb", "none");
 	EXPECT_EQ(0, self->h.lost);
@@ -132,7 +132,7 @@ TEST_F_TIMEOUT(io, block_requests, 200)
 	EXPECT_EQ(TIMES,
 		  count_reads(&self->h, KTAPE_EV_BLOCK_RQ_COMPLETE, dev, FIRST));
 	TH_LOG("%d records, %d inserts", self->h.nr, inserts);
-	ASSERT_EQ(0, kt_object_name(KTAPE_OBJ_BLOCK_DEVICE, dev, name));
+	ASSERT_EQ(0, kt_wait_object_name(KTAPE_OBJ_BLOCK_DEVICE, dev, name));
 	EXPECT_STREQ("vdb", name);
 }
 
@@ -150,12 +150,12 @@ TEST_F_TIMEOUT(io, block_operations, 200)
 	dev = device_of("/dev/ram0");
 	fd = kt_record(KT_OPS(KTAPE_EV_BLOCK_BIO_QUEUE, KTAPE_EV_BLOCK_BIO_COMPLETE));
 	ASSERT_GE(fd, 0);
-	EXPECT_EQ(0, read_all("/dev/ram0", 0, self->page));
+	EXPECT_EQ(0, read_direct("/dev/ram0", 0, self->page));
 	ASSERT_EQ(0, kt_recorded(&self->h, fd));
 	EXPECT_EQ(0, kt_rmmod("brd"));
 	EXPECT_EQ(TIMES, count_reads(&self->h, KTAPE_EV_BLOCK_BIO_QUEUE, dev, 0));
 	EXPECT_EQ(TIMES, count_reads(&self->h, KTAPE_EV_BLOCK_BIO_COMPLETE, dev, 0));
-	ASSERT_EQ(0, kt_object_name(KTAPE_OBJ_BLOCK_DEVICE, dev, name));
+	ASSERT_EQ(0, kt_wait_object_name(KTAPE_OBJ_BLOCK_DEVICE, dev, name));
 	EXPECT_STREQ("ram0", name);
 }
 
@@ -190,7 +190,7 @@ TEST_F_TIMEOUT(io, block_requeue_and_merge, 200)
 	}
 	EXPECT_EQ(TIMES, nr[0]);
 	EXPECT_EQ(TIMES + 1, nr[1]);
-	ASSERT_EQ(0, kt_object_name(KTAPE_OBJ_BLOCK_DEVICE, dev, name));
+	ASSERT_EQ(0, kt_wait_object_name(KTAPE_OBJ_BLOCK_DEVICE, dev, name));
 	EXPECT_STREQ("kt-disk", name);
 }
 
@@ -228,17 +228,17 @@ TEST_F_TIMEOUT(io, interrupts_have_names, 200)
 		SKIP(return, "no /dev/vdb");
 	fd = kt_record(KT_OPS(KTAPE_EV_IRQ_HANDLER_ENTRY));
 	ASSERT_GE(fd, 0);
-	EXPECT_EQ(0, read_all("/dev/vdb", FIRST, self->page));
+	EXPECT_EQ(0, read_direct("/dev/vdb", FIRST, self->page));
 	ASSERT_EQ(0, kt_recorded(&self->h, fd));
 	EXPECT_GE(self->h.nr, TIMES);
 	for (int i = 0; i < self->h.nr; i++) {
-		ASSERT_EQ(0, kt_object_name(KTAPE_OBJ_IRQ, self->h.hit[i].dat20,
-					    name));
+		ASSERT_EQ(0, kt_wait_object_name(KTAPE_OBJ_IRQ,
+						 self->h.hit[i].dat20, name));
 		EXPECT_TRUE(in_proc(self->h.hit[i].dat20, name));
 		named += strstr(name, "virtio") != NULL;
 	}
 	EXPECT_GE(named, TIMES);
-	ASSERT_EQ(0, kt_object_name(KTAPE_OBJ_SOFTIRQ, 3, name));
+	ASSERT_EQ(0, kt_wait_object_name(KTAPE_OBJ_SOFTIRQ, 3, name));
 	EXPECT_STREQ("NET_RX", name);
 }
 
@@ -250,7 +250,7 @@ TEST_F_TIMEOUT(io, interrupts_have_names, 200)
 #define ETH_IP	 0x0800
 
 /* Send TIMES packets over lo; @open: a socket receives them. */
-static int send_all(bool open)
+static int send_lo_packets(bool open)
 {
 	struct sockaddr_in to = { .sin_family = AF_INET,
 				  .sin_addr = { htonl(INADDR_LOOPBACK) } };
@@ -342,7 +342,7 @@ static bool is_consumed_locally(const struct kt_hit *hit)
 	char name[KTAPE_NAME_SIZE];
 
 	return hit->args[1] &&
-	       !kt_object_name(KTAPE_OBJ_FUNCTION, hit->args[1], name) &&
+	       !kt_wait_object_name(KTAPE_OBJ_FUNCTION, hit->args[1], name) &&
 	       (strstr(name, "unix") || strstr(name, "datagram"));
 }
 
@@ -358,7 +358,7 @@ TEST_F_TIMEOUT(io, net_packets, 200)
 			      KTAPE_EV_NAPI_POLL, KTAPE_EV_CONSUME_SKB));
 	ASSERT_GE(fd, 0);
 	kt_pin(2);
-	EXPECT_EQ(0, send_all(true));
+	EXPECT_EQ(0, send_lo_packets(true));
 	EXPECT_EQ(0, send_locally());
 	ASSERT_EQ(0, kt_recorded(&self->h, fd));
 	EXPECT_EQ(0, self->h.lost);
@@ -408,7 +408,7 @@ TEST_F_TIMEOUT(io, net_drops, 200)
 	fd = kt_record(KT_OPS(KTAPE_EV_NETIF_RECEIVE_SKB, KTAPE_EV_KFREE_SKB));
 	ASSERT_GE(fd, 0);
 	kt_pin(2);
-	EXPECT_EQ(0, send_all(false));
+	EXPECT_EQ(0, send_lo_packets(false));
 	EXPECT_EQ(0, receive_backlog());
 	ASSERT_EQ(0, kt_recorded(&self->h, fd));
 	EXPECT_EQ(TIMES, count_packets(&self->h, KTAPE_EV_NETIF_RECEIVE_SKB,
@@ -421,7 +421,8 @@ TEST_F_TIMEOUT(io, net_drops, 200)
 			continue;
 		drops++;
 		EXPECT_EQ(reasons, hit->dat20 != 0);
-		ASSERT_EQ(0, kt_object_name(KTAPE_OBJ_FUNCTION, hit->args[1], name));
+		ASSERT_EQ(0, kt_wait_object_name(KTAPE_OBJ_FUNCTION,
+						 hit->args[1], name));
 		EXPECT_NE(NULL, strstr(name, "udp"));
 	}
 	EXPECT_EQ(TIMES, drops);
@@ -456,20 +457,20 @@ TEST_F_TIMEOUT(io, net_names, 200)
 	int status = -1;
 	pid_t pid;
 
-	ASSERT_EQ(0, kt_object_name(KTAPE_OBJ_NET_DEVICE, LO, name));
+	ASSERT_EQ(0, kt_wait_object_name(KTAPE_OBJ_NET_DEVICE, LO, name));
 	EXPECT_STREQ("lo", name);
 	EXPECT_EQ(0, rename_device("lo", "kt-lo"));
-	ASSERT_EQ(0, kt_object_name(KTAPE_OBJ_NET_DEVICE, LO, name));
+	ASSERT_EQ(0, kt_wait_object_name(KTAPE_OBJ_NET_DEVICE, LO, name));
 	EXPECT_STREQ("kt-lo", name);
 	pid = fork();
 	if (!pid)
 		_exit(unshare(CLONE_NEWNET) ? errno : 0);
 	EXPECT_EQ(pid, waitpid(pid, &status, 0));
 	EXPECT_EQ(0, status);
-	ASSERT_EQ(0, kt_object_name(KTAPE_OBJ_NET_DEVICE, LO, name));
+	ASSERT_EQ(0, kt_wait_object_name(KTAPE_OBJ_NET_DEVICE, LO, name));
 	EXPECT_STREQ("kt-lo", name);
 	EXPECT_EQ(0, rename_device("kt-lo", "lo"));
-	ASSERT_EQ(0, kt_object_name(KTAPE_OBJ_NET_DEVICE, LO, name));
+	ASSERT_EQ(0, kt_wait_object_name(KTAPE_OBJ_NET_DEVICE, LO, name));
 	EXPECT_STREQ("lo", name);
 }
 

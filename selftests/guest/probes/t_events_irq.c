@@ -63,14 +63,15 @@ TEST_F_TIMEOUT(irqs, softirqs, 120)
 
 	for (size_t i = 0; i < ARRAY_SIZE(vectors); i++)
 		b[i] = (struct bracket){ "/proc/softirqs", vectors[i] };
-	ASSERT_STREQ("", record(&self->e,
-				KT_OPS(KTAPE_EV_SOFTIRQ_RAISE, KTAPE_EV_SOFTIRQ_ENTRY,
-				       KTAPE_EV_SOFTIRQ_EXIT),
-				b, ARRAY_SIZE(vectors), cause_softirqs));
+	ASSERT_STREQ("", record_bracketed(&self->e,
+					  KT_OPS(KTAPE_EV_SOFTIRQ_RAISE,
+						 KTAPE_EV_SOFTIRQ_ENTRY,
+						 KTAPE_EV_SOFTIRQ_EXIT),
+					  b, ARRAY_SIZE(vectors), cause_softirqs));
 	for (size_t i = 0; i < ARRAY_SIZE(vectors); i++)
 		for (int cpu = 0; cpu < kt_cpus(); cpu++) {
-			uint64_t in = records(&self->e, KTAPE_EV_SOFTIRQ_ENTRY,
-					      i, cpu);
+			uint64_t in = count_op_records(
+				&self->e, KTAPE_EV_SOFTIRQ_ENTRY, i, cpu);
 
 			EXPECT_TRUE(is_between(&b[i], cpu, in))
 			{
@@ -81,8 +82,8 @@ TEST_F_TIMEOUT(irqs, softirqs, 120)
 					    KTAPE_EV_SOFTIRQ_EXIT, i, cpu));
 			all += in;
 		}
-	EXPECT_LE(TIMES, records(&self->e, KTAPE_EV_SOFTIRQ_ENTRY, 6, 0));
-	EXPECT_LE(TIMES, records(&self->e, KTAPE_EV_SOFTIRQ_RAISE, 6, 0));
+	EXPECT_LE(TIMES, count_op_records(&self->e, KTAPE_EV_SOFTIRQ_ENTRY, 6, 0));
+	EXPECT_LE(TIMES, count_op_records(&self->e, KTAPE_EV_SOFTIRQ_RAISE, 6, 0));
 	TH_LOG("%llu soft interrupts", (unsigned long long)all);
 }
 
@@ -140,13 +141,13 @@ TEST_F_TIMEOUT(irqs, local_timer, 120)
 
 	if (!kt_available(KTAPE_EV_LOCAL_TIMER_ENTRY))
 		SKIP(return, "the kernel has no local_timer_entry");
-	ASSERT_STREQ("", record(&self->e,
-				KT_OPS(KTAPE_EV_LOCAL_TIMER_ENTRY,
-				       KTAPE_EV_LOCAL_TIMER_EXIT),
-				&loc, 1, cause_ticks));
+	ASSERT_STREQ("", record_bracketed(&self->e,
+					  KT_OPS(KTAPE_EV_LOCAL_TIMER_ENTRY,
+						 KTAPE_EV_LOCAL_TIMER_EXIT),
+					  &loc, 1, cause_ticks));
 	for (int cpu = 0; cpu < kt_cpus(); cpu++) {
-		uint64_t in = records(&self->e, KTAPE_EV_LOCAL_TIMER_ENTRY,
-				      LOCAL_TIMER, cpu);
+		uint64_t in = count_op_records(&self->e, KTAPE_EV_LOCAL_TIMER_ENTRY,
+					       LOCAL_TIMER, cpu);
 
 		EXPECT_TRUE(is_between(&loc, cpu, in))
 		{
@@ -155,8 +156,8 @@ TEST_F_TIMEOUT(irqs, local_timer, 120)
 		EXPECT_TRUE(in_turn(&self->e, KTAPE_EV_LOCAL_TIMER_ENTRY,
 				    KTAPE_EV_LOCAL_TIMER_EXIT, LOCAL_TIMER, cpu));
 	}
-	EXPECT_LE(TIMES,
-		  records(&self->e, KTAPE_EV_LOCAL_TIMER_ENTRY, LOCAL_TIMER, 0));
+	EXPECT_LE(TIMES, count_op_records(&self->e, KTAPE_EV_LOCAL_TIMER_ENTRY,
+					  LOCAL_TIMER, 0));
 }
 
 /* ---- interrupts between CPUs ------------------------------------------------------ */
@@ -180,7 +181,7 @@ static int set_fifo(int32_t tid, int priority)
 	return sched_setscheduler(tid, SCHED_FIFO, &prio);
 }
 
-static int running(void)
+static int running_spinners(void)
 {
 	return __atomic_load_n(&spin.running, __ATOMIC_RELAXED);
 }
@@ -214,7 +215,7 @@ static int start_spinners(int nr)
 			usleep(1000);
 		if (set_fifo(spin.tid[i], i ? 5 : 10))
 			return -1;
-		while (!i && running())
+		while (!i && running_spinners())
 			kt_pause();
 	}
 	return 0;
@@ -238,14 +239,14 @@ static int cause_reschedules(void)
 		 * below.
 		 */
 		ret = set_fifo(spin.tid[1], i % 2 ? 5 : 20);
-		while (!ret && running() != !(i % 2))
+		while (!ret && running_spinners() != !(i % 2))
 			kt_pause();
 	}
 	stop_spinners(2);
 	return ret;
 }
 
-static int cause_irq_work(void)
+static int cause_irq_work_ipis(void)
 {
 	return kt_cause("irq_work", TIMES);
 }
@@ -256,7 +257,7 @@ static int cause_calls(void)
 	return kt_cause("call", MORE);
 }
 
-static int cause_call_single(void)
+static int cause_single_calls(void)
 {
 	int ret = start_spinners(1);
 
@@ -295,7 +296,7 @@ FIXTURE_VARIANT_ADD(ipi, reschedule)
 };
 FIXTURE_VARIANT_ADD(ipi, irq_work)
 {
-	"IRQ work interrupts", KTAPE_IPI_IRQ_WORK, 0, 0, cause_irq_work
+	"IRQ work interrupts", KTAPE_IPI_IRQ_WORK, 0, 0, cause_irq_work_ipis
 };
 FIXTURE_VARIANT_ADD(ipi, call)
 {
@@ -304,7 +305,7 @@ FIXTURE_VARIANT_ADD(ipi, call)
 FIXTURE_VARIANT_ADD(ipi, call_single)
 {
 	"Function call interrupts", CALL_SINGLE, KTAPE_IPI_CALL, SPINNER,
-	cause_call_single
+	cause_single_calls
 };
 /* clang-format on */
 
@@ -328,15 +329,16 @@ TEST_F_TIMEOUT(ipi, counted, 120)
 
 	if (!KT_X86 && !kt_available(KTAPE_EV_IPI_ENTRY))
 		SKIP(return, "the kernel has no ipi_entry");
-	ASSERT_STREQ("", record(&self->e,
-				KT_OPS(KTAPE_EV_IPI_ENTRY, KTAPE_EV_IPI_EXIT),
-				&b, 1, variant->cause));
+	ASSERT_STREQ("", record_bracketed(&self->e,
+					  KT_OPS(KTAPE_EV_IPI_ENTRY, KTAPE_EV_IPI_EXIT),
+					  &b, 1, variant->cause));
 	for (int cpu = 0; cpu < kt_cpus(); cpu++) {
-		in = records(&self->e, KTAPE_EV_IPI_ENTRY, variant->reason, cpu);
+		in = count_op_records(&self->e, KTAPE_EV_IPI_ENTRY,
+				      variant->reason, cpu);
 		both = in;
 		if (variant->other && variant->other != variant->reason)
-			both += records(&self->e, KTAPE_EV_IPI_ENTRY,
-					variant->other, cpu);
+			both += count_op_records(&self->e, KTAPE_EV_IPI_ENTRY,
+						 variant->other, cpu);
 		EXPECT_TRUE(is_between(&b, cpu, both))
 		{
 			TH_LOG("CPU %d: %llu", cpu, (unsigned long long)both);
@@ -344,7 +346,8 @@ TEST_F_TIMEOUT(ipi, counted, 120)
 		EXPECT_TRUE(in_turn(&self->e, KTAPE_EV_IPI_ENTRY,
 				    KTAPE_EV_IPI_EXIT, variant->reason, cpu));
 	}
-	in = records(&self->e, KTAPE_EV_IPI_ENTRY, variant->reason, variant->cpu);
+	in = count_op_records(&self->e, KTAPE_EV_IPI_ENTRY, variant->reason,
+			      variant->cpu);
 	EXPECT_LE(TIMES, in);
 	TH_LOG("%llu on CPU %d", (unsigned long long)in, variant->cpu);
 }
@@ -356,8 +359,8 @@ TEST_F_TIMEOUT(irqs, raised, 120)
 
 	if (!kt_available(KTAPE_EV_IPI_RAISE))
 		SKIP(return, "the kernel has no ipi_raise");
-	ASSERT_STREQ("", record(&self->e, KT_OPS(KTAPE_EV_IPI_RAISE), NULL, 0,
-				cause_reschedules));
+	ASSERT_STREQ("", record_bracketed(&self->e, KT_OPS(KTAPE_EV_IPI_RAISE),
+					  NULL, 0, cause_reschedules));
 	for (size_t i = 0; i < self->e.nr; i++) {
 		const struct kt_ev *v = &self->e.v[i];
 
@@ -409,7 +412,7 @@ static const char *record_sent(struct kt_events *e, int (*cause)(void))
 	if (kt_events_start(e, KT_OPS(KTAPE_EV_IPI_SEND_CPU, KTAPE_EV_IPI_SEND_CPUMASK,
 				      KTAPE_EV_SCHED_SWITCH)))
 		return "START failed";
-	if (cause_irq_work() || cause() || cause_irq_work())
+	if (cause_irq_work_ipis() || cause() || cause_irq_work_ipis())
 		return "cause failed";
 	return kt_events_stop(e);
 }
@@ -438,7 +441,7 @@ TEST_F_TIMEOUT(irqs, sent_to_one, 120)
 
 	if (!kt_available(KTAPE_EV_IPI_SEND_CPU))
 		SKIP(return, "the kernel has no ipi_send_cpu");
-	ASSERT_STREQ("", record_sent(&self->e, cause_call_single));
+	ASSERT_STREQ("", record_sent(&self->e, cause_single_calls));
 	EXPECT_EQ(2 * TIMES, sent(&self->e, mark, mark, KTAPE_EV_IPI_SEND_CPU, 0));
 	/* A wake-up of a thread on that CPU looks the same. */
 	n = sent(&self->e, mark, SMP_CALLBACK, KTAPE_EV_IPI_SEND_CPU, SPINNER);

@@ -108,7 +108,8 @@ TEST_F_TIMEOUT(memory, page_fault_kernel, 120)
 		if (at >= TIMES * PAGE)
 			continue;
 		EXPECT_EQ(FAULT_WRITE, hit->dat20);
-		EXPECT_EQ(0, kt_object_name(KTAPE_OBJ_FUNCTION, hit->args[2], name));
+		EXPECT_EQ(0, kt_wait_object_name(KTAPE_OBJ_FUNCTION,
+						 hit->args[2], name));
 		seen[at / PAGE]++;
 	}
 	/* The name of the function depends on kernel and architecture. */
@@ -185,15 +186,15 @@ TEST_F_TIMEOUT(memory, kmalloc, 120)
 			allocs++;
 			EXPECT_EQ(taken, hit->args[3]);
 			EXPECT_NE(0, hit->args[4]);
-			EXPECT_EQ(0, kt_object_name(KTAPE_OBJ_FUNCTION,
-						    hit->args[1], name));
+			EXPECT_EQ(0, kt_wait_object_name(KTAPE_OBJ_FUNCTION,
+							 hit->args[1], name));
 			EXPECT_STREQ("fire_kmalloc", name);
 		} else if (hit->op == KTAPE_EV_KFREE && token &&
 			   hit->args[0] == token) {
 			token = 0;
 			frees++;
-			EXPECT_EQ(0, kt_object_name(KTAPE_OBJ_FUNCTION,
-						    hit->args[1], name));
+			EXPECT_EQ(0, kt_wait_object_name(KTAPE_OBJ_FUNCTION,
+							 hit->args[1], name));
 			EXPECT_STREQ("fire_kmalloc", name);
 		}
 	}
@@ -219,8 +220,8 @@ TEST_F_TIMEOUT(memory, kmem_cache, 120)
 		    hit->dat20 == OBJECT_BYTES) {
 			token = hit->args[0];
 			allocs++;
-			EXPECT_EQ(0, kt_object_name(KTAPE_OBJ_FUNCTION,
-						    hit->args[1], name));
+			EXPECT_EQ(0, kt_wait_object_name(KTAPE_OBJ_FUNCTION,
+							 hit->args[1], name));
 			EXPECT_STREQ("fire_cache", name);
 		} else if (hit->op == KTAPE_EV_KMEM_CACHE_FREE && token &&
 			   hit->args[0] == token) {
@@ -258,20 +259,6 @@ static void *writer_main(void *arg)
 	return NULL;
 }
 
-static char state_of(int tid)
-{
-	char path[64], state = 0;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
-	f = fopen(path, "r");
-	if (f && fscanf(f, "%*d (%*[^)]) %c", &state) != 1)
-		state = 0;
-	if (f)
-		fclose(f);
-	return state;
-}
-
 /*
  * Start the thread and wait until it has state @state. Return: 0, or -1 if it
  * never had that state.
@@ -284,13 +271,13 @@ static int start_writer(struct writer *w, const char *what, char state)
 	for (int i = 0; i < 500 * kt_scale(); i++) {
 		usleep(10000);
 		if (__atomic_load_n(&w->tid, __ATOMIC_ACQUIRE) &&
-		    state_of(w->tid) == state)
+		    kt_thread_state(w->tid) == state)
 			return 0;
 	}
 	return -1;
 }
 
-static void on_signal(int sig)
+static void interrupt_lock_wait(int sig)
 {
 }
 
@@ -299,7 +286,7 @@ static void on_signal(int sig)
  * mutex_lock(). Each attempt to take it has a begin and an end. Kernels with
  * lock debugging also record attempts that succeed at once.
  */
-static bool is_waited_for(const struct kt_hits *h, uint32_t lock)
+static bool is_lock_waited_for(const struct kt_hits *h, uint32_t lock)
 {
 	const uint32_t flags = kt_is_realtime() ? FLAGS_RT : FLAGS_MUTEX;
 	int sleeps = 0, attempts = 0, ends = 0;
@@ -327,7 +314,7 @@ static bool is_waited_for(const struct kt_hits *h, uint32_t lock)
  */
 TEST_F_TIMEOUT(memory, contention, 120)
 {
-	struct sigaction sa = { .sa_handler = on_signal };
+	struct sigaction sa = { .sa_handler = interrupt_lock_wait };
 	int fd, locks = 0;
 	struct writer holder, waiter;
 	uint32_t known[1024] = {};
@@ -358,7 +345,7 @@ TEST_F_TIMEOUT(memory, contention, 120)
 			known[nr++] = self->h.hit[i].args[0];
 	}
 	for (unsigned int k = 0; k < nr; k++)
-		locks += is_waited_for(&self->h, known[k]);
+		locks += is_lock_waited_for(&self->h, known[k]);
 	TH_LOG("%d records of %u locks", self->h.nr, nr);
 	EXPECT_EQ(1, locks);
 }

@@ -71,7 +71,7 @@ TEST_F(sched, process_wait)
 	EXPECT_EQ(TIMES / 2, any);
 }
 
-static void *thread(void *arg)
+static void *store_own_tid(void *arg)
 {
 	*(int32_t *)arg = syscall(SYS_gettid);
 	return NULL;
@@ -101,7 +101,8 @@ TEST_F_TIMEOUT(sched, process_free, 120)
 	for (int i = 0; i < TIMES; i++) {
 		tid[i] = child();
 		ASSERT_EQ(tid[i], waitpid(tid[i], NULL, 0));
-		ASSERT_EQ(0, pthread_create(&t, NULL, thread, &tid[TIMES + i]));
+		ASSERT_EQ(0, pthread_create(&t, NULL, store_own_tid,
+					    &tid[TIMES + i]));
 		pthread_join(t, NULL);
 	}
 	/* RCU callbacks free the tasks. */
@@ -145,23 +146,6 @@ static long unlock_pi(uint32_t *futex)
 	return syscall(SYS_futex, futex, FUTEX_UNLOCK_PI_PRIVATE, 0);
 }
 
-/* Return the state of our thread from /proc. */
-static char state_of(int32_t tid)
-{
-	char path[64], line[256], *paren;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
-	f = fopen(path, "r");
-	if (!f)
-		return 0;
-	if (!fgets(line, sizeof(line), f))
-		line[0] = 0;
-	fclose(f);
-	paren = strrchr(line, ')');
-	return paren ? paren[2] : 0;
-}
-
 static void *wait_for_owner(void *arg)
 {
 	struct sched_param prio = { .sched_priority = FIFO };
@@ -197,7 +181,7 @@ TEST_F_TIMEOUT(sched, pi_setprio, 120)
 		ASSERT_EQ(0, lock_pi(&futex));
 		sem_post(&go);
 		while (!(__atomic_load_n(&futex, __ATOMIC_ACQUIRE) & FUTEX_WAITERS) ||
-		       state_of(w.tid) != 'S')
+		       kt_thread_state(w.tid) != 'S')
 			usleep(1000);
 		ASSERT_EQ(0, unlock_pi(&futex));
 		/* Wait until the owner has unlocked, too. */
@@ -261,7 +245,7 @@ TEST_F(sched, stat_runtime)
 		usleep(1000);
 	}
 	last = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-	ASSERT_EQ(0, kt_command(self->e.fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(self->e.fd, KTAPE_IOC_STOP));
 	after = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	ASSERT_STREQ("", kt_events_stop(&self->e));
 	while ((v = kt_next_with(&self->e, &at, KTAPE_EV_SCHED_STAT_RUNTIME, 0,

@@ -29,7 +29,7 @@ FIXTURE(signals)
 static volatile sig_atomic_t taken;
 static sigjmp_buf back;
 
-static void on_signal(int sig)
+static void count_taken_signal(int sig)
 {
 	taken++;
 }
@@ -39,7 +39,7 @@ static void on_fault(int sig)
 	siglongjmp(back, 1);
 }
 
-static void handle(int sig, void (*handler)(int), int flags)
+static void set_signal_handler(int sig, void (*handler)(int), int flags)
 {
 	struct sigaction sa = { .sa_handler = handler, .sa_flags = flags };
 
@@ -51,7 +51,7 @@ static int restorer(void)
 {
 	unsigned long action[16] = {}; /* the kernel's: handler, flags, ... */
 
-	handle(SIGWINCH, on_signal, 0);
+	set_signal_handler(SIGWINCH, count_taken_signal, 0);
 	syscall(SYS_rt_sigaction, SIGWINCH, NULL, action, 8);
 	return (int)action[1] & SA_RESTORER_;
 }
@@ -69,7 +69,7 @@ FIXTURE_TEARDOWN(signals)
 
 /* ---- what is expected ---------------------------------------------------- */
 
-static uint32_t bits(int sig, bool group, int result)
+static uint32_t signal_bits(int sig, bool group, int result)
 {
 	return sig | group << 7 | result << 8;
 }
@@ -82,7 +82,7 @@ static int generated(const struct kt_events *e, int32_t tid, uint32_t dat20,
 	size_t at = 0;
 	int n = 0;
 
-	while ((v = kt_next(e, &at, KTAPE_EV_SIGNAL_GENERATE)))
+	while ((v = kt_next_event(e, &at, KTAPE_EV_SIGNAL_GENERATE)))
 		n += (int32_t)v->arg[0] == tid && v->dat20 == dat20 &&
 		     (int)v->arg[1] == code && (int)v->arg[2] == error;
 	return n;
@@ -95,7 +95,7 @@ static int generated_at_all(const struct kt_events *e, int32_t tid, int sig)
 	size_t at = 0;
 	int n = 0;
 
-	while ((v = kt_next(e, &at, KTAPE_EV_SIGNAL_GENERATE)))
+	while ((v = kt_next_event(e, &at, KTAPE_EV_SIGNAL_GENERATE)))
 		n += (int32_t)v->arg[0] == tid && (int)(v->dat20 & 127) == sig;
 	return n;
 }
@@ -107,7 +107,7 @@ static int delivered(const struct kt_events *e, int32_t tid, int sig, int code,
 	size_t at = 0;
 	int n = 0;
 
-	while ((v = kt_next(e, &at, KTAPE_EV_SIGNAL_DELIVER)))
+	while ((v = kt_next_event(e, &at, KTAPE_EV_SIGNAL_DELIVER)))
 		n += v->tid == tid && (int)v->dat20 == sig &&
 		     (int)v->arg[0] == code && v->arg[1] == flags;
 	return n;
@@ -123,7 +123,7 @@ static uint32_t handler_of(const struct kt_events *e, int32_t tid, int sig)
 	uint32_t token = 0;
 	size_t at = 0;
 
-	while ((v = kt_next(e, &at, KTAPE_EV_SIGNAL_DELIVER))) {
+	while ((v = kt_next_event(e, &at, KTAPE_EV_SIGNAL_DELIVER))) {
 		if (v->tid != tid || (int)v->dat20 != sig)
 			continue;
 		if (token && v->arg[2] != token)
@@ -194,15 +194,15 @@ FIXTURE_VARIANT(signals)
 
 /* clang-format off */
 FIXTURE_VARIANT_ADD(signals, kill)
-	{ by_kill, on_signal, SIGUSR1, SI_USER, 0, true };
+	{ by_kill, count_taken_signal, SIGUSR1, SI_USER, 0, true };
 FIXTURE_VARIANT_ADD(signals, tgkill)
-	{ by_tgkill, on_signal, SIGUSR1, SI_TKILL, 0, false };
+	{ by_tgkill, count_taken_signal, SIGUSR1, SI_TKILL, 0, false };
 FIXTURE_VARIANT_ADD(signals, queue)
-	{ by_queue, on_signal, SIGUSR1, SI_QUEUE, ERRNO, true };
+	{ by_queue, count_taken_signal, SIGUSR1, SI_QUEUE, ERRNO, true };
 FIXTURE_VARIANT_ADD(signals, alarm)
-	{ by_alarm, on_signal, SIGALRM, SI_KERNEL, 0, true };
+	{ by_alarm, count_taken_signal, SIGALRM, SI_KERNEL, 0, true };
 FIXTURE_VARIANT_ADD(signals, pipe)
-	{ by_pipe, on_signal, SIGPIPE, SI_USER, 0, false };
+	{ by_pipe, count_taken_signal, SIGPIPE, SI_USER, 0, false };
 FIXTURE_VARIANT_ADD(signals, fault)
 	{ by_fault, on_fault, SIGSEGV, SEGV_MAPERR, 0, false };
 /* clang-format on */
@@ -212,14 +212,15 @@ TEST_F(signals, sent_and_delivered)
 {
 	const int flags = SA_RESTART | SA_NODEFER;
 
-	handle(variant->sig, variant->handler, flags);
+	set_signal_handler(variant->sig, variant->handler, flags);
 	ASSERT_EQ(0, kt_events_start(&self->e, OPS));
 	for (int i = 0; i < TIMES; i++)
 		variant->send();
 	ASSERT_STREQ("", kt_events_stop(&self->e));
-	EXPECT_EQ(TIMES, generated(&self->e, self->tid,
-				   bits(variant->sig, variant->group, DELIVERED),
-				   variant->code, variant->error));
+	EXPECT_EQ(TIMES,
+		  generated(&self->e, self->tid,
+			    signal_bits(variant->sig, variant->group, DELIVERED),
+			    variant->code, variant->error));
 	EXPECT_EQ(TIMES, generated_at_all(&self->e, self->tid, variant->sig));
 	EXPECT_EQ(TIMES, delivered(&self->e, self->tid, variant->sig,
 				   variant->code, flags | restorer()));
@@ -246,13 +247,13 @@ FIXTURE_TEARDOWN(results)
 /* Generated with the right result, but not delivered. */
 TEST_F(results, ignored)
 {
-	handle(SIGUSR2, SIG_IGN, 0);
+	set_signal_handler(SIGUSR2, SIG_IGN, 0);
 	ASSERT_EQ(0, kt_events_start(&self->e, OPS));
 	for (int i = 0; i < TIMES; i++)
 		kill(self->tid, SIGUSR2);
 	ASSERT_STREQ("", kt_events_stop(&self->e));
 	EXPECT_EQ(TIMES, generated(&self->e, self->tid,
-				   bits(SIGUSR2, true, IGNORED), SI_USER, 0));
+				   signal_bits(SIGUSR2, true, IGNORED), SI_USER, 0));
 	EXPECT_EQ(TIMES, generated_at_all(&self->e, self->tid, SIGUSR2));
 	EXPECT_EQ(0, handler_of(&self->e, self->tid, SIGUSR2));
 }
@@ -265,7 +266,7 @@ TEST_F(results, pending)
 {
 	sigset_t set;
 
-	handle(SIGUSR1, on_signal, 0);
+	set_signal_handler(SIGUSR1, count_taken_signal, 0);
 	sigemptyset(&set);
 	sigaddset(&set, SIGUSR1);
 	ASSERT_EQ(0, kt_events_start(&self->e, OPS));
@@ -276,9 +277,10 @@ TEST_F(results, pending)
 	ASSERT_STREQ("", kt_events_stop(&self->e));
 	EXPECT_EQ(1, taken);
 	EXPECT_EQ(1, generated(&self->e, self->tid,
-			       bits(SIGUSR1, true, DELIVERED), SI_USER, 0));
-	EXPECT_EQ(TIMES - 1, generated(&self->e, self->tid,
-				       bits(SIGUSR1, true, PENDING), SI_USER, 0));
+			       signal_bits(SIGUSR1, true, DELIVERED), SI_USER, 0));
+	EXPECT_EQ(TIMES - 1,
+		  generated(&self->e, self->tid,
+			    signal_bits(SIGUSR1, true, PENDING), SI_USER, 0));
 	EXPECT_EQ(1, delivered(&self->e, self->tid, SIGUSR1, SI_USER, restorer()));
 }
 
@@ -287,8 +289,8 @@ TEST_F(results, handlers)
 {
 	uint32_t one, two;
 
-	handle(SIGUSR1, on_signal, 0);
-	handle(SIGUSR2, on_fault, 0);
+	set_signal_handler(SIGUSR1, count_taken_signal, 0);
+	set_signal_handler(SIGUSR2, on_fault, 0);
 	ASSERT_EQ(0, kt_events_start(&self->e, OPS));
 	kill(self->tid, SIGUSR1);
 	if (!sigsetjmp(back, 1))
@@ -318,14 +320,16 @@ TEST_F(results, killed)
 	ASSERT_STREQ("", kt_events_stop(&self->e));
 	for (int i = 0; i < TIMES; i++) {
 		EXPECT_EQ(1, generated(&self->e, pid[i],
-				       bits(SIGKILL, true, DELIVERED), SI_USER, 0));
+				       signal_bits(SIGKILL, true, DELIVERED),
+				       SI_USER, 0));
 		EXPECT_EQ(1, delivered(&self->e, pid[i], SIGKILL, SI_USER, 0));
 		EXPECT_EQ(0, handler_of(&self->e, pid[i], SIGKILL));
 	}
 	/* SIGCHLD reported the end of each child. */
 	EXPECT_EQ(TIMES, generated_at_all(&self->e, self->tid, SIGCHLD));
-	EXPECT_EQ(TIMES, generated(&self->e, self->tid,
-				   bits(SIGCHLD, true, IGNORED), CLD_KILLED, 0));
+	EXPECT_EQ(TIMES,
+		  generated(&self->e, self->tid,
+			    signal_bits(SIGCHLD, true, IGNORED), CLD_KILLED, 0));
 }
 
 TEST_HARNESS_MAIN

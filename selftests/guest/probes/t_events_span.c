@@ -96,9 +96,11 @@ static int use_disk(void)
 
 static uint64_t exits(const struct kt_events *e, uint32_t irq, uint32_t cpu)
 {
-	return records(e, KTAPE_EV_IRQ_HANDLER_EXIT, irq | HANDLED << 18, cpu) +
-	       records(e, KTAPE_EV_IRQ_HANDLER_EXIT, irq | WAKE_THREAD << 18, cpu) +
-	       records(e, KTAPE_EV_IRQ_HANDLER_EXIT, irq, cpu);
+	return count_op_records(e, KTAPE_EV_IRQ_HANDLER_EXIT,
+				irq | HANDLED << 18, cpu) +
+	       count_op_records(e, KTAPE_EV_IRQ_HANDLER_EXIT,
+				irq | WAKE_THREAD << 18, cpu) +
+	       count_op_records(e, KTAPE_EV_IRQ_HANDLER_EXIT, irq, cpu);
 }
 
 /* The numbers must match /proc/interrupts, and each entry has its exit. */
@@ -106,15 +108,15 @@ TEST_F_TIMEOUT(irqs, handlers, 120)
 {
 	uint64_t all = 0;
 
-	ASSERT_STREQ("", record(&self->e,
-				KT_OPS(KTAPE_EV_IRQ_HANDLER_ENTRY,
-				       KTAPE_EV_IRQ_HANDLER_EXIT),
-				self->b, self->nr, use_disk));
+	ASSERT_STREQ("", record_bracketed(&self->e,
+					  KT_OPS(KTAPE_EV_IRQ_HANDLER_ENTRY,
+						 KTAPE_EV_IRQ_HANDLER_EXIT),
+					  self->b, self->nr, use_disk));
 	for (int i = 0; i < self->nr; i++)
 		for (int cpu = 0; cpu < kt_cpus(); cpu++) {
 			uint32_t irq = atoi(self->names[i]);
-			uint64_t in = records(&self->e, KTAPE_EV_IRQ_HANDLER_ENTRY,
-					      irq, cpu);
+			uint64_t in = count_op_records(
+				&self->e, KTAPE_EV_IRQ_HANDLER_ENTRY, irq, cpu);
 			uint64_t out = exits(&self->e, irq, cpu);
 
 			EXPECT_TRUE(is_between(&self->b[i], cpu, in))
@@ -206,7 +208,7 @@ TEST_F_TIMEOUT(spans, softirq, 120)
 }
 
 /* Count the spans whose argument is @value; each must end after its begin. */
-static int ended(const struct kt_events *e, uint32_t op, uint32_t value)
+static int count_ended_spans(const struct kt_events *e, uint32_t op, uint32_t value)
 {
 	const struct kt_ev *v;
 	size_t at = 0;
@@ -228,16 +230,16 @@ TEST_F_TIMEOUT(spans, timer, 120)
 						     KTAPE_EV_TIMER_EXPIRE_ENTRY,
 						     KTAPE_EV_TIMER_EXPIRE_EXIT)));
 	ASSERT_EQ(0, gate_all(self->e.fd));
-	ASSERT_EQ(0, kt_command(self->e.fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->e.fd, KTAPE_IOC_START));
 	ASSERT_EQ(0, kt_cause("timer", TIMES));
 	/* The function of the last timer may not have returned yet. */
 	usleep(20000 * kt_scale());
 	ASSERT_STREQ("", kt_events_stop(&self->e));
-	while (!token && (v = kt_next(&self->e, &at, KTAPE_EV_TIMER_START)))
+	while (!token && (v = kt_next_event(&self->e, &at, KTAPE_EV_TIMER_START)))
 		if (kt_is_symbol(&self->e, v->arg[1], "kt_cause_timer_fn"))
 			token = v->arg[0];
 	ASSERT_NE(0, token);
-	EXPECT_EQ(TIMES, ended(&self->e, KTAPE_EV_TIMER_SPAN, token));
+	EXPECT_EQ(TIMES, count_ended_spans(&self->e, KTAPE_EV_TIMER_SPAN, token));
 	EXPECT_EQ(0, kt_count_with(&self->e, KTAPE_EV_TIMER_EXPIRE_ENTRY, 0, token));
 	EXPECT_EQ(0, kt_count_with(&self->e, KTAPE_EV_TIMER_EXPIRE_EXIT, 0, token));
 }
@@ -246,7 +248,7 @@ TEST_F_TIMEOUT(spans, timer, 120)
  * Sleep until that time, long enough for the last timer's function to have
  * returned.
  */
-static uint64_t nap(void)
+static uint64_t sleep_past_timers(void)
 {
 	struct timespec t;
 
@@ -272,16 +274,16 @@ TEST_F_TIMEOUT(spans, hrtimer, 120)
 						  KTAPE_EV_HRTIMER_EXPIRE_ENTRY,
 						  KTAPE_EV_HRTIMER_EXPIRE_EXIT)));
 	ASSERT_EQ(0, gate_all(self->e.fd));
-	ASSERT_EQ(0, kt_command(self->e.fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->e.fd, KTAPE_IOC_START));
 	for (int i = 0; i < TIMES; i++)
-		until[i] = nap();
+		until[i] = sleep_past_timers();
 	/*
 	 * Sleep once more, so that the functions of the other timers have
 	 * returned.
 	 */
-	nap();
+	sleep_past_timers();
 	ASSERT_STREQ("", kt_events_stop(&self->e));
-	while ((v = kt_next(&self->e, &at, KTAPE_EV_HRTIMER_START)))
+	while ((v = kt_next_event(&self->e, &at, KTAPE_EV_HRTIMER_START)))
 		if (started < TIMES && kt_u64(&v->arg[1]) == until[started])
 			token[started++] = v->arg[0];
 	ASSERT_EQ(TIMES, started);
@@ -305,10 +307,10 @@ TEST_F_TIMEOUT(spans, work, 120)
 				    KT_OPS(KTAPE_EV_WORKQUEUE_EXECUTE_START,
 					   KTAPE_EV_WORKQUEUE_EXECUTE_END)));
 	ASSERT_EQ(0, gate_all(self->e.fd));
-	ASSERT_EQ(0, kt_command(self->e.fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->e.fd, KTAPE_IOC_START));
 	ASSERT_EQ(0, kt_cause("work", TIMES));
 	ASSERT_STREQ("", kt_events_stop(&self->e));
-	while ((v = kt_next(&self->e, &at, KTAPE_EV_WORK_SPAN)))
+	while ((v = kt_next_event(&self->e, &at, KTAPE_EV_WORK_SPAN)))
 		nr += kt_is_symbol(&self->e, v->arg[0], "kt_cause_work_fn") &&
 		      kt_u64(&v->arg[1]) <= v->ts;
 	EXPECT_EQ(TIMES, nr);

@@ -130,7 +130,8 @@ TEST_F_TIMEOUT(system, module_uses, 200)
 
 		if (strcmp(hit->text, "kt_fire"))
 			continue;
-		ASSERT_EQ(0, kt_object_name(KTAPE_OBJ_FUNCTION, hit->args[0], name));
+		ASSERT_EQ(0, kt_wait_object_name(KTAPE_OBJ_FUNCTION,
+						 hit->args[0], name));
 		/*
 		 * With sanitizers the compiler splits the function that emits
 		 * the event.
@@ -180,7 +181,8 @@ TEST_F_TIMEOUT(system, cpuhp, 200)
 			continue;
 		}
 		enters++;
-		ASSERT_EQ(0, kt_object_name(KTAPE_OBJ_FUNCTION, hit->args[2], name));
+		ASSERT_EQ(0, kt_wait_object_name(KTAPE_OBJ_FUNCTION,
+						 hit->args[2], name));
 		ours += !strcmp(name, "rings_cpu_prepare") ||
 			!strcmp(name, "rings_cpu_online") ||
 			!strcmp(name, "rings_cpu_offline");
@@ -203,7 +205,7 @@ TEST_F_TIMEOUT(system, cpuhp, 200)
  * Count our sleeps, without those where this thread was preempted until the
  * time had passed.
  */
-static long sleeps(void)
+static long count_own_sleeps(void)
 {
 	struct rusage use;
 
@@ -225,10 +227,10 @@ TEST_F_TIMEOUT(system, cpu_idle, 200)
 	ASSERT_EQ(0, kt_pin(QUIET));
 	fd = kt_record(KT_OPS(KTAPE_EV_CPU_IDLE));
 	ASSERT_GE(fd, 0);
-	before = sleeps();
+	before = count_own_sleeps();
 	for (int i = 0; i < 100 * SLEEPS; i++) {
 		usleep(3000);
-		if (sleeps() >= before + SLEEPS + MORE)
+		if (count_own_sleeps() >= before + SLEEPS + MORE)
 			break;
 	}
 	ASSERT_EQ(0, kt_recorded(&self->h, fd));

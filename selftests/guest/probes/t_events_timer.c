@@ -78,7 +78,7 @@ TEST_F(timers, itimer_state)
 		uint64_t first = ns_of(value.it_value);
 
 		do {
-			v = kt_next(&self->e, &at, KTAPE_EV_ITIMER_STATE);
+			v = kt_next_event(&self->e, &at, KTAPE_EV_ITIMER_STATE);
 			ASSERT_NE(NULL, v);
 		} while (v->tid != self->tid);
 		EXPECT_EQ(i % 3, v->dat20);
@@ -94,7 +94,7 @@ TEST_F(timers, itimer_state)
 			EXPECT_LT(first, kt_u64(v->arg));
 		}
 	}
-	while ((v = kt_next(&self->e, &at, KTAPE_EV_ITIMER_STATE)))
+	while ((v = kt_next_event(&self->e, &at, KTAPE_EV_ITIMER_STATE)))
 		EXPECT_NE(self->tid, v->tid);
 }
 
@@ -131,7 +131,7 @@ struct nap {
 };
 
 /* Sleep for a time, or until a time. */
-static struct nap nap(bool absolute, uint64_t ns)
+static struct nap time_nap(bool absolute, uint64_t ns)
 {
 	struct nap n = { .before = clock_ns(CLOCK_MONOTONIC) + ns };
 	uint64_t until = absolute ? n.before : ns;
@@ -161,7 +161,7 @@ TEST_F(timers, cancel)
 	}
 	ASSERT_STREQ("", kt_events_stop(&self->e));
 	while (!token) {
-		v = kt_next(&self->e, &at, KTAPE_EV_HRTIMER_START);
+		v = kt_next_event(&self->e, &at, KTAPE_EV_HRTIMER_START);
 		ASSERT_NE(NULL, v);
 		if (v->tid == self->tid && kt_u64(&v->arg[1]) > 100000 * NS_PER_S)
 			token = v->arg[0];
@@ -202,7 +202,7 @@ static const struct kt_ev *next_of(struct kt_events *e, size_t *at, int opcode,
 	const struct kt_ev *v;
 
 	do {
-		v = kt_next(e, at, opcode);
+		v = kt_next_event(e, at, opcode);
 	} while (v && v->tid != tid);
 	return v;
 }
@@ -267,7 +267,7 @@ TEST_F_TIMEOUT(naps, nanosleep, 120)
 						      KTAPE_EV_HRTIMER_CANCEL,
 						      KTAPE_EV_SCHED_SWITCH)));
 	for (int i = 0; i < TIMES; i++)
-		naps[i] = nap(variant->absolute, 1000000 + i);
+		naps[i] = time_nap(variant->absolute, 1000000 + i);
 	ASSERT_STREQ("", kt_events_stop(&self->e));
 	reported = next_of(&self->e, &at, KTAPE_EV_HRTIMER_INIT, self->tid);
 	EXPECT_EQ(!reported, has_function("hrtimer_init_sleeper_on_stack"));
@@ -333,7 +333,7 @@ static uint32_t timer_of(const struct kt_events *e)
 	const struct kt_ev *v;
 	size_t at = 0;
 
-	while ((v = kt_next(e, &at, KTAPE_EV_TIMER_START)))
+	while ((v = kt_next_event(e, &at, KTAPE_EV_TIMER_START)))
 		if (kt_is_symbol(e, v->arg[1], "kt_cause_timer_fn"))
 			return v->arg[0];
 	return 0;
@@ -414,9 +414,9 @@ TEST_F_TIMEOUT(wheel, tick_stop, 120)
 		SKIP(return, "no CPU is idle");
 	ASSERT_EQ(0, kt_events_start(&self->e, KT_OPS(KTAPE_EV_TICK_STOP)));
 	for (int i = 0; i < TIMES; i++)
-		nap(false, 50000000);
+		time_nap(false, 50000000);
 	ASSERT_STREQ("", kt_events_stop(&self->e));
-	while ((v = kt_next(&self->e, &at, KTAPE_EV_TICK_STOP))) {
+	while ((v = kt_next_event(&self->e, &at, KTAPE_EV_TICK_STOP))) {
 		/*
 		 * Each attempt either stops the tick or records what prevents
 		 * that.
@@ -443,9 +443,9 @@ TEST_F_TIMEOUT(wheel, timer_base_idle, 120)
 		last[i] = -1;
 	ASSERT_EQ(0, kt_events_start(&self->e, KT_OPS(KTAPE_EV_TIMER_BASE_IDLE)));
 	for (int i = 0; i < TIMES; i++)
-		nap(false, 50000000);
+		time_nap(false, 50000000);
 	ASSERT_STREQ("", kt_events_stop(&self->e));
-	while ((v = kt_next(&self->e, &at, KTAPE_EV_TIMER_BASE_IDLE))) {
+	while ((v = kt_next_event(&self->e, &at, KTAPE_EV_TIMER_BASE_IDLE))) {
 		uint32_t cpu = v->dat20 >> 1;
 
 		ASSERT_LT(cpu, (uint32_t)kt_cpus());
@@ -500,7 +500,7 @@ TEST_F_TIMEOUT(work, items, 120)
 	ASSERT_EQ(0, kt_cause(variant->cause, TIMES));
 	ASSERT_STREQ("", kt_events_stop(&self->e));
 	while (!token) {
-		v = kt_next(&self->e, &at, KTAPE_EV_WORKQUEUE_QUEUE_WORK);
+		v = kt_next_event(&self->e, &at, KTAPE_EV_WORKQUEUE_QUEUE_WORK);
 		ASSERT_NE(NULL, v);
 		if (kt_is_symbol(&self->e, v->arg[1], "kt_cause_work_fn"))
 			token = v->arg[0];

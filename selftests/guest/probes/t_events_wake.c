@@ -58,7 +58,7 @@ struct sleeper {
 	bool fifo;
 };
 
-static void *sleeper(void *arg)
+static void *sleeper_main(void *arg)
 {
 	struct sched_param prio = { .sched_priority = FIFO };
 	struct sleeper *s = arg;
@@ -77,7 +77,7 @@ static void *sleeper(void *arg)
  * Number of sleeps of the sleeper. It counts a sleep when nothing can prevent
  * it any more.
  */
-static long sleeps(int32_t tid)
+static long count_sleeps_of(int32_t tid)
 {
 	char path[64], line[128];
 	long n = -1;
@@ -92,27 +92,13 @@ static long sleeps(int32_t tid)
 	return n;
 }
 
-static char state_of(int32_t tid)
-{
-	char path[64], line[256], *paren;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
-	f = fopen(path, "r");
-	if (!f || !fgets(line, sizeof(line), f))
-		line[0] = 0;
-	if (f)
-		fclose(f);
-	paren = strrchr(line, ')');
-	return paren ? paren[2] : 0;
-}
-
 static int start_sleeper(struct sleeper *s)
 {
 	memset(s, 0, sizeof(*s));
-	if (pipe(s->pipe) || pthread_create(&s->thread, NULL, sleeper, s))
+	if (pipe(s->pipe) || pthread_create(&s->thread, NULL, sleeper_main, s))
 		return -1;
-	while (!__atomic_load_n(&s->tid, __ATOMIC_ACQUIRE) || state_of(s->tid) != 'S')
+	while (!__atomic_load_n(&s->tid, __ATOMIC_ACQUIRE) ||
+	       kt_thread_state(s->tid) != 'S')
 		usleep(1000);
 	/* The state is S slightly before the thread leaves the CPU. */
 	usleep(20000 * kt_scale());
@@ -122,11 +108,11 @@ static int start_sleeper(struct sleeper *s)
 /* Wake the sleeper TIMES times, each time after it has gone to sleep. */
 static int wake_sleeper(struct sleeper *s)
 {
-	long before = sleeps(s->tid);
+	long before = count_sleeps_of(s->tid);
 	void *ret;
 
 	for (int i = 0; i < TIMES; i++) {
-		while (i && sleeps(s->tid) < before + i)
+		while (i && count_sleeps_of(s->tid) < before + i)
 			usleep(1000);
 		if (write(s->pipe[1], "o", 1) != 1)
 			return -1;
@@ -191,7 +177,7 @@ TEST_F_TIMEOUT(wake, switches, 120)
 	/* The last switch comes after the wake-up of the thread that joins it. */
 	EXPECT_TRUE(kt_events_wait(&self->e, has_left, &s.tid));
 	ASSERT_STREQ("", kt_events_stop(&self->e));
-	while ((v = kt_next(&self->e, &at, KTAPE_EV_SCHED_SWITCH))) {
+	while ((v = kt_next_event(&self->e, &at, KTAPE_EV_SCHED_SWITCH))) {
 		uint32_t state = v->dat20 >> 16;
 
 		if ((int32_t)v->arg[1] == s.tid) {
@@ -332,7 +318,7 @@ TEST_F_TIMEOUT(wake, exec, 120)
 
 /* ---- names ------------------------------------------------------------------------------- */
 
-static int name_thread(int32_t tid, unsigned int n)
+static int write_thread_comm(int32_t tid, unsigned int n)
 {
 	char path[64];
 	FILE *f;
@@ -361,7 +347,7 @@ TEST_F_TIMEOUT(wake, rename, 120)
 						      KTAPE_EV_SCHED_SWITCH)));
 	for (int i = 0; i < TIMES; i++) {
 		kt_rename(i);
-		ASSERT_EQ(0, name_thread(s.tid, i));
+		ASSERT_EQ(0, write_thread_comm(s.tid, i));
 	}
 	ASSERT_EQ(0, wake_sleeper(&s));
 	ASSERT_STREQ("", kt_events_stop(&self->e));

@@ -101,7 +101,7 @@ FIXTURE_TEARDOWN(exception)
 }
 
 /* Check a record. Return: the error text, NULL if it is right. */
-static const char *wrong(const struct kt_hit *hit, const struct source *s)
+static const char *exception_error(const struct kt_hit *hit, const struct source *s)
 {
 	char name[KTAPE_NAME_SIZE];
 
@@ -121,8 +121,9 @@ static const char *wrong(const struct kt_hit *hit, const struct source *s)
 		return "size of the buffer";
 	if (strcmp(hit->text, s->text ?: ""))
 		return "buffer";
-	if (s->symbol && (kt_object_name(KTAPE_OBJ_FUNCTION, hit->args[1], name) ||
-			  strcmp(name, s->symbol)))
+	if (s->symbol &&
+	    (kt_wait_object_name(KTAPE_OBJ_FUNCTION, hit->args[1], name) ||
+	     strcmp(name, s->symbol)))
 		return "symbol";
 	return NULL;
 }
@@ -137,8 +138,8 @@ static bool has_all_sources(void)
 }
 
 /* Cause each exception TIMES times. Return: number of wrong ones. */
-static int check_all(struct __test_metadata *_metadata, struct kt_hits *h,
-		     const struct source *s, int nr)
+static int check_all_exceptions(struct __test_metadata *_metadata,
+				struct kt_hits *h, const struct source *s, int nr)
 {
 	int bad = 0, ret, fd;
 	const char *why;
@@ -156,7 +157,7 @@ static int check_all(struct __test_metadata *_metadata, struct kt_hits *h,
 		      h->nr != TIMES || h->lost ? "number" :
 						  NULL;
 		for (int i = 0; !why && i < h->nr; i++)
-			why = wrong(&h->hit[i], s);
+			why = exception_error(&h->hit[i], s);
 		TH_LOG("%s: %d records, %s", s->name, h->nr, why ?: "right");
 		bad += !!why;
 		kt_hits_free(h);
@@ -166,8 +167,8 @@ static int check_all(struct __test_metadata *_metadata, struct kt_hits *h,
 
 TEST_F_TIMEOUT(exception, each_source, 200)
 {
-	EXPECT_EQ(0, check_all(_metadata, &self->h, sources,
-			       sizeof(sources) / sizeof(sources[0])));
+	EXPECT_EQ(0, check_all_exceptions(_metadata, &self->h, sources,
+					  sizeof(sources) / sizeof(sources[0])));
 }
 
 TEST_F_TIMEOUT(exception, hang_names_the_thread, 200)
@@ -176,7 +177,7 @@ TEST_F_TIMEOUT(exception, hang_names_the_thread, 200)
 			    1,	    { syscall(SYS_gettid) }, "kt-hangs" };
 
 	prctl(PR_SET_NAME, "kt-hangs");
-	EXPECT_EQ(0, check_all(_metadata, &self->h, &s, 1));
+	EXPECT_EQ(0, check_all_exceptions(_metadata, &self->h, &s, 1));
 }
 
 /* A breakpoint goes through the same chain as a death. */
@@ -194,9 +195,11 @@ TEST_F_TIMEOUT(exception, majors_have_names, 200)
 {
 	char name[KTAPE_NAME_SIZE] = "";
 
-	EXPECT_EQ(0, kt_object_name(KTAPE_OBJ_EXCEPTION, KTAPE_MAJOR_KERNEL, name));
+	EXPECT_EQ(0, kt_wait_object_name(KTAPE_OBJ_EXCEPTION,
+					 KTAPE_MAJOR_KERNEL, name));
 	EXPECT_STREQ("kernel", name);
-	EXPECT_EQ(0, kt_object_name(KTAPE_OBJ_EXCEPTION, KTAPE_MAJOR_THERMAL, name));
+	EXPECT_EQ(0, kt_wait_object_name(KTAPE_OBJ_EXCEPTION,
+					 KTAPE_MAJOR_THERMAL, name));
 	EXPECT_STREQ("thermal", name);
 }
 
@@ -224,7 +227,8 @@ TEST_F_TIMEOUT(exception, module_loaded_later, 200)
 		if (ret == -ENOENT)
 			SKIP(goto out, "no scsi_mod to load");
 		ASSERT_EQ(0, ret);
-		EXPECT_EQ(0, check_all(_metadata, &self->h, scsi_sources, 2));
+		EXPECT_EQ(0, check_all_exceptions(_metadata, &self->h,
+						  scsi_sources, 2));
 		EXPECT_EQ(0, unload_scsi());
 		EXPECT_EQ(-ENOENT, kt_fire("scsi_error", 1));
 	}
@@ -240,7 +244,7 @@ TEST_F_TIMEOUT(exception, module_loaded_before, 200)
 	if (ret == -ENOENT)
 		SKIP(return, "no scsi_mod to load");
 	ASSERT_EQ(0, ret);
-	EXPECT_EQ(0, check_all(_metadata, &self->h, scsi_sources, 2));
+	EXPECT_EQ(0, check_all_exceptions(_metadata, &self->h, scsi_sources, 2));
 	EXPECT_EQ(0, unload_scsi());
 }
 

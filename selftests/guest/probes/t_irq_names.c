@@ -14,7 +14,7 @@
 #define PAIRS 20000
 #define FAR   5000 /* larger than any interrupt number of the guest */
 
-static int add(const char *name)
+static int add_interrupt(const char *name)
 {
 	return kt_write_text(PARAM "add", name);
 }
@@ -81,7 +81,7 @@ static int fire(int n)
 }
 
 /* Fire the interrupt until the registry has that name for it, or none if NULL. */
-static bool is_named(uint32_t irq, const char *name)
+static bool is_interrupt_named(uint32_t irq, const char *name)
 {
 	char now[KTAPE_NAME_SIZE];
 	bool known;
@@ -102,14 +102,14 @@ TEST_F_TIMEOUT(names, requested_without_a_name, 60)
 {
 	if (self->missing)
 		SKIP(return, "kt_irq cannot be built for this kernel");
-	ASSERT_EQ(0, add("kt-first"));
-	EXPECT_TRUE(is_named(self->irq, "kt-first"));
+	ASSERT_EQ(0, add_interrupt("kt-first"));
+	EXPECT_TRUE(is_interrupt_named(self->irq, "kt-first"));
 	ASSERT_EQ(0, free_all());
-	ASSERT_EQ(0, add("-"));
-	EXPECT_TRUE(is_named(self->irq, NULL));
+	ASSERT_EQ(0, add_interrupt("-"));
+	EXPECT_TRUE(is_interrupt_named(self->irq, NULL));
 	ASSERT_EQ(0, free_all());
-	ASSERT_EQ(0, add("kt-next"));
-	EXPECT_TRUE(is_named(self->irq, "kt-next"));
+	ASSERT_EQ(0, add_interrupt("kt-next"));
+	EXPECT_TRUE(is_interrupt_named(self->irq, "kt-next"));
 }
 
 /* The first handler with a name gives the name; each handler is an event. */
@@ -119,11 +119,11 @@ TEST_F_TIMEOUT(names, shared, 60)
 
 	if (self->missing)
 		SKIP(return, "kt_irq cannot be built for this kernel");
-	ASSERT_EQ(0, add("-"));
-	ASSERT_EQ(0, add("kt-a"));
-	ASSERT_EQ(0, add("kt-b"));
-	EXPECT_TRUE(is_named(self->irq, "kt-a"));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_CLEAR));
+	ASSERT_EQ(0, add_interrupt("-"));
+	ASSERT_EQ(0, add_interrupt("kt-a"));
+	ASSERT_EQ(0, add_interrupt("kt-b"));
+	EXPECT_TRUE(is_interrupt_named(self->irq, "kt-a"));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_CLEAR));
 	ASSERT_EQ(0, fire(FIRES));
 	ASSERT_EQ(0, kt_recorded(&self->h, self->fd));
 	for (int i = 0; i < self->h.nr; i++)
@@ -186,7 +186,7 @@ TEST_F_TIMEOUT(pair, same_slot_in_the_table, 120)
 	before = notes();
 	if (before < 0)
 		SKIP(return, "the kernel has no probes to count with");
-	ASSERT_EQ(0, add("kt-one"));
+	ASSERT_EQ(0, add_interrupt("kt-one"));
 	begun = (long)(now_ns() / 1000000);
 	ASSERT_EQ(0, fire(PAIRS));
 	took = (long)(now_ns() / 1000000) - begun + 2;

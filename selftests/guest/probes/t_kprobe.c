@@ -35,21 +35,24 @@ FIXTURE(kprobe)
 	struct kt_map registry;
 };
 
-static void attach(struct __test_metadata *_metadata, FIXTURE_DATA(kprobe) * self)
+static void open_kprobe_session(struct __test_metadata *_metadata,
+				FIXTURE_DATA(kprobe) * self)
 {
 	self->main = kt_open(O_RDWR);
 	ASSERT_LE(0, self->main);
 	self->fd = kt_create(self->main, KTAPE_MODE_OVERWRITE, 4 << 20, 0);
 	ASSERT_LE(0, self->fd);
-	ASSERT_EQ(0, kt_map(self->fd, LOAD_CPU, KTAPE_RING_EVENT, &self->events));
-	ASSERT_EQ(0, kt_map(self->fd, -1, KTAPE_RING_REGISTRY, &self->registry));
+	ASSERT_EQ(0, kt_map_ring(self->fd, LOAD_CPU, KTAPE_RING_EVENT,
+				 &self->events));
+	ASSERT_EQ(0, kt_map_ring(self->fd, -1, KTAPE_RING_REGISTRY, &self->registry));
 }
 
-static void detach(struct __test_metadata *_metadata, FIXTURE_DATA(kprobe) * self)
+static void close_kprobe_session(struct __test_metadata *_metadata,
+				 FIXTURE_DATA(kprobe) * self)
 {
 	/* A mapping would keep the session, which would keep the probe. */
-	kt_unmap(&self->events);
-	kt_unmap(&self->registry);
+	kt_unmap_ring(&self->events);
+	kt_unmap_ring(&self->registry);
 	close(self->fd);
 	for (int i = 0; i < KTAPE_PROBES; i++)
 		kt_probe_remove(self->main, SLOT(i));
@@ -61,14 +64,14 @@ static void detach(struct __test_metadata *_metadata, FIXTURE_DATA(kprobe) * sel
 
 FIXTURE_SETUP(kprobe)
 {
-	attach(_metadata, self);
+	open_kprobe_session(_metadata, self);
 	ASSERT_EQ(0, kt_pin(LOAD_CPU));
 	ASSERT_EQ(0, kt_target_load());
 }
 
 FIXTURE_TEARDOWN(kprobe)
 {
-	detach(_metadata, self);
+	close_kprobe_session(_metadata, self);
 	EXPECT_EQ(0, kt_target_unload());
 }
 
@@ -202,7 +205,7 @@ TEST_F(kprobe, busy_while_in_a_profile)
 	/* The same whether the session records or not. */
 	ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_SET, SLOT(0), 0, 0));
 	EXPECT_EQ(-EBUSY, kt_probe_remove(self->main, SLOT(0)));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	EXPECT_EQ(-EBUSY, kt_probe_remove(self->main, SLOT(0)));
 	ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_ANDNOT, SLOT(0), 0, 0));
 	EXPECT_EQ(0, kt_probe_remove(self->main, SLOT(0)));
@@ -210,7 +213,7 @@ TEST_F(kprobe, busy_while_in_a_profile)
 
 /* ---- states ------------------------------------------------------------ */
 
-static struct ktape_event_info info(int fd, unsigned int opcode)
+static struct ktape_event_info probe_event_info(int fd, unsigned int opcode)
 {
 	struct ktape_event_info e = { .size = sizeof(e), .opcode = opcode };
 
@@ -225,36 +228,36 @@ static struct ktape_event_info info(int fd, unsigned int opcode)
  */
 static void wait_for_detaching(int fd, unsigned int opcode)
 {
-	for (int i = 0; i < 300 && info(fd, opcode).attached; i++)
+	for (int i = 0; i < 300 && probe_event_info(fd, opcode).attached; i++)
 		usleep(100000);
 }
 
 TEST_F_TIMEOUT(kprobe, states, 120)
 {
-	struct ktape_event_info e = info(self->main, SLOT(0));
+	struct ktape_event_info e = probe_event_info(self->main, SLOT(0));
 
 	EXPECT_EQ(KTAPE_EVENT_FREE_SLOT, e.state);
 	EXPECT_NE('\0', e.reason[0]);
 	ASSERT_EQ(SLOT(0), kt_probe_add(self->main, "ktape_target", 0, 0));
-	e = info(self->main, SLOT(0));
+	e = probe_event_info(self->main, SLOT(0));
 	EXPECT_EQ(KTAPE_EVENT_AVAILABLE, e.state);
 	EXPECT_EQ(0, e.attached);
 	ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_SET, SLOT(0), 0, 0));
-	EXPECT_EQ(0, info(self->main, SLOT(0)).attached);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
-	EXPECT_EQ(1, info(self->main, SLOT(0)).attached);
+	EXPECT_EQ(0, probe_event_info(self->main, SLOT(0)).attached);
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
+	EXPECT_EQ(1, probe_event_info(self->main, SLOT(0)).attached);
 	ASSERT_EQ(0, kt_target_calls(CALLS));
 	EXPECT_EQ(CALLS, kt_probe_get(self->main, SLOT(0)).hits);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, kt_target_calls(CALLS));
 	wait_for_detaching(self->main, SLOT(0));
-	EXPECT_EQ(0, info(self->main, SLOT(0)).attached);
+	EXPECT_EQ(0, probe_event_info(self->main, SLOT(0)).attached);
 	ASSERT_EQ(0, kt_target_calls(CALLS));
 	EXPECT_EQ(CALLS, kt_probe_get(self->main, SLOT(0)).hits);
 }
 
 /* Return true if the registry has a live function of this name. */
-static bool is_named(const struct kt_map *registry, const char *name)
+static bool has_live_function(const struct kt_map *registry, const char *name)
 {
 	const struct ktape_object_entry *e = (const void *)registry->data;
 	size_t nr = registry->e.data_size / sizeof(*e);
@@ -272,25 +275,27 @@ TEST_F(kprobe, module_is_unloaded)
 	ASSERT_EQ(SLOT(1), kt_probe_add(self->main, "ktape_target", 1, 1));
 	ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_SET, SLOT(0),
 				    SLOT(1), 0));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	ASSERT_EQ(0, kt_target_calls(1));
-	for (int i = 0; i < 100 && !is_named(&self->registry, "ktape_target"); i++)
+	for (int i = 0;
+	     i < 100 && !has_live_function(&self->registry, "ktape_target"); i++)
 		usleep(20000);
-	EXPECT_TRUE(is_named(&self->registry, "ktape_target"));
+	EXPECT_TRUE(has_live_function(&self->registry, "ktape_target"));
 	ASSERT_EQ(0, kt_target_unload());
-	EXPECT_FALSE(is_named(&self->registry, "ktape_target"));
+	EXPECT_FALSE(has_live_function(&self->registry, "ktape_target"));
 	for (int i = 0; i < 2; i++) {
-		EXPECT_EQ(KTAPE_EVENT_GONE, info(self->main, SLOT(i)).state);
-		EXPECT_EQ(0, info(self->main, SLOT(i)).attached);
+		EXPECT_EQ(KTAPE_EVENT_GONE,
+			  probe_event_info(self->main, SLOT(i)).state);
+		EXPECT_EQ(0, probe_event_info(self->main, SLOT(i)).attached);
 		EXPECT_EQ(1, kt_probe_get(self->main, SLOT(i)).hits);
 	}
 	/* Loading the target module again does not restore the probe. */
 	ASSERT_EQ(0, kt_target_load());
 	ASSERT_EQ(0, kt_target_calls(1));
 	EXPECT_EQ(1, kt_probe_get(self->main, SLOT(0)).hits);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
-	EXPECT_EQ(KTAPE_EVENT_GONE, info(self->main, SLOT(0)).state);
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
+	EXPECT_EQ(KTAPE_EVENT_GONE, probe_event_info(self->main, SLOT(0)).state);
 }
 
 /* ---- records ----------------------------------------------------------- */
@@ -303,7 +308,7 @@ struct seen {
 	int (*expect)(long n, uint64_t *values);
 };
 
-static void look(const struct kt_rec *r, void *arg)
+static void check_probe_record(const struct kt_rec *r, void *arg)
 {
 	struct seen *s = arg;
 	uint64_t must[4], is;
@@ -340,7 +345,7 @@ static int arguments(long n, uint64_t *values)
 	return 4;
 }
 
-static int sum(long n, uint64_t *values)
+static int sum_arguments(long n, uint64_t *values)
 {
 	uint64_t v[4];
 
@@ -393,7 +398,7 @@ FIXTURE_VARIANT_ADD(values, arguments)
 };
 FIXTURE_VARIANT_ADD(values, result)
 {
-	"ktape_target", "ktape_target", KTAPE_PROBE_RETURN, 1, sum, targets
+	"ktape_target", "ktape_target", KTAPE_PROBE_RETURN, 1, sum_arguments, targets
 };
 FIXTURE_VARIANT_ADD(values, return_alone)
 {
@@ -423,14 +428,14 @@ TEST_F(values, exact)
 
 	ASSERT_EQ(SLOT(0), kt_probe_add(self->k.main, variant->symbol,
 					variant->flags, variant->nargs));
-	ASSERT_EQ(0, kt_command(self->k.fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->k.fd, KTAPE_IOC_START));
 	variant->call();
 	ASSERT_EQ(0, kt_profile_ops(self->k.fd, KTAPE_PROFILE_OR, SLOT(0), 0, 0));
 	variant->call();
 	ASSERT_EQ(0, kt_profile_ops(self->k.fd, KTAPE_PROFILE_ANDNOT, SLOT(0), 0, 0));
 	variant->call();
-	ASSERT_EQ(0, kt_command(self->k.fd, KTAPE_IOC_STOP));
-	EXPECT_LE(0, kt_walk(&self->k.events, look, &s));
+	ASSERT_EQ(0, kt_control(self->k.fd, KTAPE_IOC_STOP));
+	EXPECT_LE(0, kt_walk(&self->k.events, check_probe_record, &s));
 	EXPECT_EQ(CALLS, s.records);
 	EXPECT_EQ(0, s.wrong);
 	EXPECT_EQ(0, s.other);
@@ -468,12 +473,12 @@ TEST_F(kprobe, each_slot_records)
 	for (int i = 0; i < KTAPE_PROBES; i++) {
 		ASSERT_EQ(SLOT(i),
 			  kt_probe_add(self->main, "ktape_target", 0, i % 5));
-		kt_mask_add(p.mask, SLOT(i));
+		kt_ops_add(p.mask, SLOT(i));
 	}
 	ASSERT_EQ(0, kt_profile(self->fd, &p));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	ASSERT_EQ(0, kt_target_calls(CALLS));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	EXPECT_LE(0, kt_walk(&self->events, look_at_slots, &s));
 	for (int i = 0; i < KTAPE_PROBES; i++)
 		EXPECT_EQ(CALLS, s.nr[i]);
@@ -500,13 +505,14 @@ static void keep_values(const struct kt_rec *r, void *arg)
 }
 
 /* Call the probed function with these values, and collect all records. */
-static void tell(struct __test_metadata *_metadata, FIXTURE_DATA(kprobe) * self,
-		 const unsigned long *v, struct reported *reported)
+static void call_and_collect(struct __test_metadata *_metadata,
+			     FIXTURE_DATA(kprobe) * self,
+			     const unsigned long *v, struct reported *reported)
 {
 	memset(reported, 0, sizeof(*reported));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	ASSERT_EQ(0, kt_target_call(v));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	EXPECT_LE(0, kt_walk(&self->events, keep_values, reported));
 }
 
@@ -542,7 +548,7 @@ TEST_F(kprobe, addresses_are_tokens)
 	for (size_t i = 0; i < ARRAY_SIZE(vector); i++) {
 		const unsigned long *v = vector[i].v;
 
-		tell(_metadata, self, v, &reported);
+		call_and_collect(_metadata, self, v, &reported);
 		EXPECT_EQ(i + 1, reported.nr);
 		EXPECT_EQ(vector[i].tokens, reported.tokens);
 		for (int n = 0; n < 4; n++) {
@@ -581,13 +587,13 @@ TEST_F(kprobe, each_load_has_other_tokens)
 	struct reported before, reported;
 
 	probe_target(_metadata, self);
-	tell(_metadata, self, v, &before);
-	detach(_metadata, self);
+	call_and_collect(_metadata, self, v, &before);
+	close_kprobe_session(_metadata, self);
 	ASSERT_EQ(0, kt_rmmod_ktape());
 	ASSERT_EQ(0, kt_insmod_ktape(""));
-	attach(_metadata, self);
+	open_kprobe_session(_metadata, self);
 	probe_target(_metadata, self);
-	tell(_metadata, self, v, &reported);
+	call_and_collect(_metadata, self, v, &reported);
 	EXPECT_EQ(1, before.nr);
 	EXPECT_EQ(1, reported.nr);
 	EXPECT_EQ(7, before.tokens);
@@ -639,11 +645,11 @@ TEST_F_TIMEOUT(kprobe, breakpoints, 60)
 	fd = kt_create(self->main, KTAPE_MODE_OVERWRITE, 1 << 20, BLOCK);
 	ASSERT_LE(0, fd);
 	ASSERT_EQ(0, kt_profile_ops(fd, KTAPE_PROFILE_SET, SLOT(0), 0, 0));
-	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_START));
 	ASSERT_EQ(0, kt_target_calls(ENOUGH));
-	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_STOP));
-	ASSERT_EQ(0, kt_map(fd, LOAD_CPU, KTAPE_RING_EVENT, &m));
-	EXPECT_LE(0, kt_walk(&m, look, &s));
+	ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_map_ring(fd, LOAD_CPU, KTAPE_RING_EVENT, &m));
+	EXPECT_LE(0, kt_walk(&m, check_probe_record, &s));
 	EXPECT_EQ(ENOUGH, s.records);
 	EXPECT_EQ(0, s.wrong);
 	for (uint64_t at = 0; at + BLOCK <= m.page->commit; at += BLOCK) {
@@ -655,7 +661,7 @@ TEST_F_TIMEOUT(kprobe, breakpoints, 60)
 	EXPECT_LT(ENOUGH / 300, heads);
 	/* An interrupt's context record may have opened a block. */
 	EXPECT_GE(2, wrong);
-	kt_unmap(&m);
+	kt_unmap_ring(&m);
 	close(fd);
 	p = kt_probe_get(self->main, SLOT(0));
 	EXPECT_EQ(ENOUGH, p.hits);

@@ -24,7 +24,8 @@ struct seen {
 	int nr[CPUS_MAX], others;
 };
 
-static void on_record(const struct ktape_block *b, const struct kt_rec *r, void *arg)
+static void take_missed_record(const struct ktape_block *b,
+			       const struct kt_rec *r, void *arg)
 {
 	struct seen *s = arg;
 	struct look *l;
@@ -44,7 +45,7 @@ static void on_record(const struct ktape_block *b, const struct kt_rec *r, void 
 	l->reading = r->args[6];
 }
 
-static int call(const char *name, int n)
+static int call_by_parameter(const char *name, int n)
 {
 	char path[80], text[16];
 
@@ -70,7 +71,7 @@ FIXTURE_SETUP(missed)
 	self->probe = kt_probe_add(self->dev, "ktape_inner", 0, 0);
 	ASSERT_LE(KTAPE_OP_PROBE, self->probe);
 	self->l = kt_ledger_new();
-	self->l->next = on_record;
+	self->l->next = take_missed_record;
 	self->l->arg = &self->seen;
 	self->seen.opcode = self->probe;
 }
@@ -115,21 +116,21 @@ TEST_F_TIMEOUT(missed, moments, 300)
 	static const uint64_t counts[] = { 5, 0, 3, 11 };
 	struct ktape_probe p;
 
-	ASSERT_EQ(0, call("nested", 100));
+	ASSERT_EQ(0, call_by_parameter("nested", 100));
 	self->fd = kt_session(KTAPE_MODE_DISCARD, 1 << 20, 16384,
 			      KT_OPS(self->probe));
 	ASSERT_LE(0, self->fd);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
-	ASSERT_EQ(0, call("nested", 5));
-	ASSERT_EQ(0, call("alone", 7));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_FLUSH));
-	ASSERT_EQ(0, call("alone", 2));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_FLUSH));
-	ASSERT_EQ(0, call("nested", 3));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, call_by_parameter("nested", 5));
+	ASSERT_EQ(0, call_by_parameter("alone", 7));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_FLUSH));
+	ASSERT_EQ(0, call_by_parameter("alone", 2));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_FLUSH));
+	ASSERT_EQ(0, call_by_parameter("nested", 3));
 	ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_OR, KTAPE_EV_TEXT, 0, 0));
-	ASSERT_EQ(0, call("nested", 11));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
-	ASSERT_EQ(0, call("nested", 200));
+	ASSERT_EQ(0, call_by_parameter("nested", 11));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, call_by_parameter("nested", 200));
 	ASSERT_EQ(0, kt_follow_all(&self->l->t, &self->b, self->fd));
 	EXPECT_STREQ("", self->l->t.error);
 	check_looks(_metadata, self, counts, 4);
@@ -159,13 +160,13 @@ TEST_F_TIMEOUT(missed, hotplug, 300)
 	self->fd = kt_session(KTAPE_MODE_DISCARD, 1 << 20, 16384,
 			      KT_OPS(self->probe));
 	ASSERT_LE(0, self->fd);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
-	ASSERT_EQ(0, call("nested", 4));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, call_by_parameter("nested", 4));
 	ASSERT_EQ(0, kt_set_online(away, false));
-	ASSERT_EQ(0, call("nested", 6));
+	ASSERT_EQ(0, call_by_parameter("nested", 6));
 	ASSERT_EQ(0, kt_set_online(away, true));
-	ASSERT_EQ(0, call("nested", 1));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, call_by_parameter("nested", 1));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, kt_follow_all(&self->l->t, &self->b, self->fd));
 	EXPECT_STREQ("", self->l->t.error);
 	check_looks(_metadata, self, counts, 3);
@@ -174,13 +175,13 @@ TEST_F_TIMEOUT(missed, hotplug, 300)
 /* A session that has no probe in its profile has no such record. */
 TEST_F_TIMEOUT(missed, only_if_wanted, 300)
 {
-	ASSERT_EQ(0, call("nested", 4));
+	ASSERT_EQ(0, call_by_parameter("nested", 4));
 	self->fd = kt_session(KTAPE_MODE_DISCARD, 1 << 20, 16384,
 			      KT_OPS(KTAPE_EV_TEXT));
 	ASSERT_LE(0, self->fd);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_FLUSH));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_FLUSH));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, kt_follow_all(&self->l->t, &self->b, self->fd));
 	EXPECT_STREQ("", self->l->t.error);
 	check_looks(_metadata, self, NULL, 0);
@@ -195,8 +196,8 @@ TEST_F_TIMEOUT(missed, slot_used_again, 300)
 	/* Another session keeps the probe attached, so that all hits are counted. */
 	fd = kt_session(KTAPE_MODE_DISCARD, 1 << 20, 16384, KT_OPS(self->probe));
 	ASSERT_LE(0, fd);
-	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_START));
-	ASSERT_EQ(0, call("nested", 9));
+	ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, call_by_parameter("nested", 9));
 	EXPECT_EQ(9, kt_probe_get(self->dev, self->probe).missed);
 	close(fd);
 	ASSERT_EQ(0, kt_probe_remove(self->dev, self->probe));
@@ -205,9 +206,9 @@ TEST_F_TIMEOUT(missed, slot_used_again, 300)
 	self->fd = kt_session(KTAPE_MODE_DISCARD, 1 << 20, 16384,
 			      KT_OPS(self->probe));
 	ASSERT_LE(0, self->fd);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
-	ASSERT_EQ(0, call("nested", 6));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, call_by_parameter("nested", 6));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, kt_follow_all(&self->l->t, &self->b, self->fd));
 	EXPECT_STREQ("", self->l->t.error);
 	EXPECT_EQ(6, kt_probe_get(self->dev, self->probe).missed);

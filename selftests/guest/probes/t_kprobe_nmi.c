@@ -63,7 +63,7 @@ FIXTURE_SETUP(nmi)
 	ASSERT_LE(0, self->main);
 	self->fd = kt_create(self->main, KTAPE_MODE_OVERWRITE, 1 << 20, BLOCK);
 	ASSERT_LE(0, self->fd);
-	ASSERT_EQ(0, kt_map(self->fd, LOAD_CPU, KTAPE_RING_EVENT, &self->m));
+	ASSERT_EQ(0, kt_map_ring(self->fd, LOAD_CPU, KTAPE_RING_EVENT, &self->m));
 	ASSERT_EQ(0, kt_pin(LOAD_CPU));
 	self->missing = access("/tests/kt_nmi.ko", R_OK);
 	if (!self->missing)
@@ -72,7 +72,7 @@ FIXTURE_SETUP(nmi)
 
 FIXTURE_TEARDOWN(nmi)
 {
-	kt_unmap(&self->m);
+	kt_unmap_ring(&self->m);
 	close(self->fd);
 	kt_probe_remove(self->main, SLOT);
 	/*
@@ -92,7 +92,7 @@ FIXTURE_TEARDOWN(nmi)
 }
 
 /* Return what the kernel has patched in at the probe. */
-static bool begins_with(const char *what)
+static bool probe_begins_with(const char *what)
 {
 	FILE *f = fopen(PARAM "begin", "r");
 	char text[32] = "";
@@ -108,12 +108,12 @@ static bool begins_with(const char *what)
 /* The kernel replaces the breakpoint by a jump some ticks later. */
 static bool wait_for_jump(void)
 {
-	for (int i = 0; i < 200 * kt_scale() && !begins_with("jump"); i++)
+	for (int i = 0; i < 200 * kt_scale() && !probe_begins_with("jump"); i++)
 		usleep(10000);
-	return begins_with("jump");
+	return probe_begins_with("jump");
 }
 
-static void count(const struct kt_rec *r, void *arg)
+static void count_slot_records(const struct kt_rec *r, void *arg)
 {
 	*(long *)arg += r->op == SLOT;
 }
@@ -148,14 +148,14 @@ TEST_F_TIMEOUT(nmi, context, 120)
 	kt_write_text(OPTIMIZATION, variant->jump ? "1" : "0");
 	ASSERT_EQ(SLOT, kt_probe_add(self->main, TARGET, 0, 0));
 	ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_SET, SLOT, 0, 0));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	if (variant->jump)
 		ASSERT_TRUE(wait_for_jump());
-	EXPECT_TRUE(begins_with(variant->jump ? "jump" : "breakpoint"));
+	EXPECT_TRUE(probe_begins_with(variant->jump ? "jump" : "breakpoint"));
 	snprintf(text, sizeof(text), "%d", HITS);
 	ASSERT_EQ(0, kt_write_text(variant->cause, text));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
-	EXPECT_LE(0, kt_walk(&self->m, count, &n));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
+	EXPECT_LE(0, kt_walk(&self->m, count_slot_records, &n));
 	EXPECT_EQ(HITS, n);
 	count_heads(&self->m, variant->context, heads);
 	EXPECT_LT(HEADS, heads[0]);

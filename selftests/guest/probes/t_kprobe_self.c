@@ -55,13 +55,13 @@ FIXTURE_SETUP(self)
 	ASSERT_LE(0, self->main);
 	self->fd = kt_create(self->main, KTAPE_MODE_OVERWRITE, 16 << 20, 0);
 	ASSERT_LE(0, self->fd);
-	ASSERT_EQ(0, kt_map(self->fd, LOAD_CPU, KTAPE_RING_EVENT, &self->m));
+	ASSERT_EQ(0, kt_map_ring(self->fd, LOAD_CPU, KTAPE_RING_EVENT, &self->m));
 	ASSERT_EQ(0, kt_pin(LOAD_CPU));
 }
 
 FIXTURE_TEARDOWN(self)
 {
-	kt_unmap(&self->m);
+	kt_unmap_ring(&self->m);
 	close(self->fd);
 	kt_probe_remove(self->main, KTAPE_OP_PROBE);
 	close(self->main);
@@ -83,10 +83,10 @@ TEST_F_TIMEOUT(self, does_not_hang, 120)
 		ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_SET,
 					    KTAPE_EV_SYS_ENTER,
 					    KTAPE_EV_SCHED_SWITCH, nr));
-		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+		ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 		kt_getppids(CALLS);
 		usleep(20000);
-		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+		ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 		ASSERT_LE(0, kt_walk(&self->m, count_getppid, n));
 		ASSERT_EQ(0, kt_stats(self->fd, LOAD_CPU, KTAPE_RING_EVENT, &st));
 		p = kt_probe_get(self->main, nr);
@@ -100,7 +100,7 @@ TEST_F_TIMEOUT(self, does_not_hang, 120)
 		EXPECT_EQ(0, lost);
 		EXPECT_LE(n[1], (long)p.hits);
 		ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_SET, 0, 0, 0));
-		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_CLEAR));
+		ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_CLEAR));
 		ASSERT_EQ(0, kt_probe_remove(self->main, nr));
 	}
 }

@@ -33,7 +33,7 @@ FIXTURE(window)
  * before and after: a thread that exits has no memory, so a switch to it has no hit, but
  * the flush of the TLB at the end of exit_mmap() has one, without a switch.
  */
-static void take_turns(int from, int to, bool begins)
+static void wake_in_turns(int from, int to, bool begins)
 {
 	char byte = 0;
 
@@ -66,12 +66,12 @@ FIXTURE_SETUP(window)
 	ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_SET, SLOT, 0, 0));
 	ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_OR,
 				    KTAPE_EV_SCHED_SWITCH, 0, 0));
-	ASSERT_EQ(0, kt_map(self->fd, CPU, KTAPE_RING_EVENT, &self->m));
+	ASSERT_EQ(0, kt_map_ring(self->fd, CPU, KTAPE_RING_EVENT, &self->m));
 	kt_pin(0);
 	for (int i = 0; i < 2; i++) {
 		self->pid[i] = fork();
 		if (!self->pid[i])
-			take_turns(pipes[i][0], pipes[!i][1], !i);
+			wake_in_turns(pipes[i][0], pipes[!i][1], !i);
 		ASSERT_EQ(self->pid[i], waitpid(self->pid[i], &status, WUNTRACED));
 	}
 	for (int i = 0; i < 4; i++)
@@ -84,7 +84,7 @@ FIXTURE_TEARDOWN(window)
 		kill(self->pid[i], SIGKILL);
 		waitpid(self->pid[i], NULL, 0);
 	}
-	kt_unmap(&self->m);
+	kt_unmap_ring(&self->m);
 	close(self->fd);
 	kt_probe_remove(self->dev, SLOT);
 	close(self->dev);
@@ -92,7 +92,7 @@ FIXTURE_TEARDOWN(window)
 
 static int let_them_run(FIXTURE_DATA(window) * self)
 {
-	int ret = kt_command(self->fd, KTAPE_IOC_START), status;
+	int ret = kt_control(self->fd, KTAPE_IOC_START), status;
 
 	for (int i = 0; i < 2; i++)
 		kill(self->pid[i], SIGCONT);
@@ -100,7 +100,7 @@ static int let_them_run(FIXTURE_DATA(window) * self)
 		if (waitpid(self->pid[i], &status, WUNTRACED) != self->pid[i] ||
 		    !WIFSTOPPED(status))
 			ret = ret ?: -ECHILD;
-	return ret ?: kt_command(self->fd, KTAPE_IOC_STOP);
+	return ret ?: kt_control(self->fd, KTAPE_IOC_STOP);
 }
 
 /**
@@ -144,7 +144,7 @@ static void look_at_head(struct seen *s, const struct kt_rec *r)
 		       (unsigned long long)s->block, b->tid, b->context, s->tid);
 }
 
-static void look(const struct kt_rec *r, void *arg)
+static void check_switch_record(const struct kt_rec *r, void *arg)
 {
 	struct seen *s = arg;
 
@@ -176,7 +176,7 @@ TEST_F_TIMEOUT(window, header, 120)
 	if (self->missing)
 		SKIP(return, INSIDE "() cannot be probed");
 	ASSERT_EQ(0, let_them_run(self));
-	ASSERT_LT(0, kt_walk(&self->m, look, &s));
+	ASSERT_LT(0, kt_walk(&self->m, check_switch_record, &s));
 	TH_LOG("%ld switches, %ld hits, %ld blocks opened by hits", s.switches,
 	       s.hits, s.heads);
 	EXPECT_LT(TURNS, s.hits);
@@ -194,7 +194,7 @@ TEST_F_TIMEOUT(window, filter, 120)
 	s.only = self->pid[0];
 	ASSERT_EQ(0, kt_filter_pid(self->fd, s.only, 0));
 	ASSERT_EQ(0, let_them_run(self));
-	ASSERT_LT(0, kt_walk(&self->m, look, &s));
+	ASSERT_LT(0, kt_walk(&self->m, check_switch_record, &s));
 	TH_LOG("%ld switches, %ld hits, %ld blocks opened by hits", s.switches,
 	       s.hits, s.heads);
 	EXPECT_LT(TURNS / 2, s.hits);

@@ -60,7 +60,7 @@ static void load_with(struct __test_metadata *_metadata, FIXTURE_DATA(layout) * 
 	ASSERT_LE(0, self->dev);
 }
 
-static void unload(struct __test_metadata *_metadata, FIXTURE_DATA(layout) * self)
+static void unload_lie(struct __test_metadata *_metadata, FIXTURE_DATA(layout) * self)
 {
 	close(self->fd);
 	close(self->dev);
@@ -89,7 +89,7 @@ static void check_blocked(struct __test_metadata *_metadata,
 	self->fd = kt_session(KTAPE_MODE_OVERWRITE, 64 << 10, 0,
 			      KT_OPS(KTAPE_EV_SCHED_BLOCKED));
 	ASSERT_LE(0, self->fd);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	EXPECT_EQ(state == KTAPE_EVENT_AVAILABLE, blocked_info(self->dev).attached);
 }
 
@@ -106,13 +106,13 @@ TEST_F_TIMEOUT(layout, scheduler, 300)
 		load_with(_metadata, self, lies[i][0], lies[i][1]);
 		check_blocked(_metadata, self, KTAPE_EVENT_LAYOUT);
 		EXPECT_LT(0, kt_parameter("kt_lie", "lies"));
-		unload(_metadata, self);
+		unload_lie(_metadata, self);
 	}
 	load_with(_metadata, self, NULL, NULL);
 	check_blocked(_metadata, self, KTAPE_EVENT_AVAILABLE);
 }
 
-static void look(const struct kt_rec *r, void *arg)
+static void count_whole_stacks(const struct kt_rec *r, void *arg)
 {
 	struct seen *s = arg;
 	struct ktape_object_entry e;
@@ -152,22 +152,22 @@ TEST_F_TIMEOUT(layout, functions_of_tracepoints, 300)
 		self->fd = kt_session(KTAPE_MODE_OVERWRITE, 1 << 20, 0,
 				      KT_OPS(KTAPE_EV_SYS_ENTER));
 		ASSERT_LE(0, self->fd);
-		kt_mask_add(mask, KTAPE_EV_SYS_ENTER);
+		kt_ops_add(mask, KTAPE_EV_SYS_ENTER);
 		ASSERT_EQ(0, kt_filter_set(self->fd, KTAPE_FILTER_STACK, mask,
 					   KTAPE_MASK_WORDS));
-		ASSERT_EQ(0, kt_map(self->fd, 0, KTAPE_RING_EVENT, &events));
-		ASSERT_EQ(0, kt_map(self->fd, -1, KTAPE_RING_REGISTRY,
-				    &self->seen.registry));
-		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+		ASSERT_EQ(0, kt_map_ring(self->fd, 0, KTAPE_RING_EVENT, &events));
+		ASSERT_EQ(0, kt_map_ring(self->fd, -1, KTAPE_RING_REGISTRY,
+					 &self->seen.registry));
+		ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 		kt_getppids(CALLS);
-		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+		ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 		EXPECT_LT(0, kt_parameter("kt_lie", "lies"));
-		ASSERT_LE(0, kt_walk(&events, look, &self->seen));
+		ASSERT_LE(0, kt_walk(&events, count_whole_stacks, &self->seen));
 		EXPECT_LE(CALLS, self->seen.stacks);
 		EXPECT_EQ(self->seen.stacks, self->seen.whole);
-		kt_unmap(&events);
-		kt_unmap(&self->seen.registry);
-		unload(_metadata, self);
+		kt_unmap_ring(&events);
+		kt_unmap_ring(&self->seen.registry);
+		unload_lie(_metadata, self);
 	}
 }
 

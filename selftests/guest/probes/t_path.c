@@ -77,7 +77,7 @@ FIXTURE_SETUP(path)
 	ASSERT_LE(0, self->main);
 	self->fd = kt_create(self->main, KTAPE_MODE_OVERWRITE, 1 << 20, 0);
 	ASSERT_LE(0, self->fd);
-	ASSERT_EQ(0, kt_map(self->fd, LOAD_CPU, KTAPE_RING_EVENT, &self->m));
+	ASSERT_EQ(0, kt_map_ring(self->fd, LOAD_CPU, KTAPE_RING_EVENT, &self->m));
 	ASSERT_EQ(0, kt_pin(LOAD_CPU));
 	self->low = mmap(NULL, sizeof(*self->low), PROT_READ | PROT_WRITE,
 			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT | MAP_POPULATE,
@@ -89,7 +89,7 @@ FIXTURE_SETUP(path)
 	/* The probe for paths is attached after that of sys_enter. */
 	ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_SET,
 				    KTAPE_EV_SYS_ENTER, 0, 0));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_OR,
 				    KTAPE_EV_SYS_PATH, 0, 0));
 }
@@ -143,7 +143,8 @@ static long call64(const struct call *c, const struct low *low, const void *p)
 	return syscall(c->nr, args[0], args[1], args[2], args[3], args[4]);
 }
 
-static void call(const struct call *c, const struct low *low, const void *p)
+static void make_path_call(const struct call *c, const struct low *low,
+			   const void *p)
 {
 	if (c->compat)
 		call32(c, low, p);
@@ -151,13 +152,13 @@ static void call(const struct call *c, const struct low *low, const void *p)
 		call64(c, low, p);
 }
 
-static uint32_t bits(const struct call *c)
+static uint32_t path_call_bits(const struct call *c)
 {
 	return (uint32_t)c->nr | (c->compat ? COMPAT : 0);
 }
 
 /* Keep the records that may be ours. */
-static void keep(const struct kt_rec *r, void *arg)
+static void keep_path_record(const struct kt_rec *r, void *arg)
 {
 	FIXTURE_DATA(path) *self = arg;
 	struct path *p = &self->paths[self->nr];
@@ -177,43 +178,44 @@ static void keep(const struct kt_rec *r, void *arg)
 	self->pending = self->nr++;
 }
 
-static void collect(struct __test_metadata *_metadata, FIXTURE_DATA(path) * self)
+static void collect_paths(struct __test_metadata *_metadata, FIXTURE_DATA(path) * self)
 {
 	self->nr = 0;
 	self->pending = -1;
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, self->m.page->tail);
-	ASSERT_LE(0, kt_walk(&self->m, keep, self));
+	ASSERT_LE(0, kt_walk(&self->m, keep_path_record, self));
 }
 
-static void check_calls(struct __test_metadata *_metadata,
-			FIXTURE_DATA(path) * self, const struct call *first, int nr)
+static void check_path_calls(struct __test_metadata *_metadata,
+			     FIXTURE_DATA(path) * self,
+			     const struct call *first, int nr)
 {
 	char must[64];
 
 	for (int n = 0; n < TIMES; n++)
 		for (int i = 0; i < nr; i++) {
 			sprintf(self->low->path, OURS "%d/%d", n, i);
-			call(&first[i], self->low, self->low->path);
+			make_path_call(&first[i], self->low, self->low->path);
 			/* A call without a path, and a call that is filtered. */
 			syscall(SYS_getppid);
 			syscall(SYS_faccessat, AT_FDCWD, self->low->path, 0);
 		}
-	collect(_metadata, self);
+	collect_paths(_metadata, self);
 	ASSERT_EQ(TIMES * nr, self->nr);
 	for (int i = 0; i < self->nr; i++) {
 		const struct path *p = &self->paths[i];
 
 		sprintf(must, OURS "%d/%d", i / nr, i % nr);
 		EXPECT_STREQ(must, p->text);
-		EXPECT_EQ(bits(&first[i % nr]), p->dat20);
-		EXPECT_EQ(bits(&first[i % nr]), p->enter);
+		EXPECT_EQ(path_call_bits(&first[i % nr]), p->dat20);
+		EXPECT_EQ(path_call_bits(&first[i % nr]), p->enter);
 	}
 }
 
 TEST_F(path, each_call)
 {
-	check_calls(_metadata, self, native_calls, ARRAY_SIZE(native_calls));
+	check_path_calls(_metadata, self, native_calls, ARRAY_SIZE(native_calls));
 }
 
 TEST_F(path, each_call_of_the_32_bit_table)
@@ -221,7 +223,7 @@ TEST_F(path, each_call_of_the_32_bit_table)
 	/* Without a 32-bit entry the instruction faults. */
 	if (access("/proc/sys/abi/vsyscall32", F_OK))
 		SKIP(return, "kernel without 32-bit system calls");
-	check_calls(_metadata, self, compat_calls, ARRAY_SIZE(compat_calls));
+	check_path_calls(_metadata, self, compat_calls, ARRAY_SIZE(compat_calls));
 }
 
 TEST_F(path, lengths)
@@ -232,9 +234,9 @@ TEST_F(path, lengths)
 	for (size_t i = 0; i < ARRAY_SIZE(len); i++) {
 		memset(self->low->path, 'a', len[i]);
 		self->low->path[len[i]] = '\0';
-		call(c, self->low, self->low->path);
+		make_path_call(c, self->low, self->low->path);
 	}
-	collect(_metadata, self);
+	collect_paths(_metadata, self);
 	ASSERT_EQ(ARRAY_SIZE(len), self->nr);
 	for (size_t i = 0; i < ARRAY_SIZE(len); i++) {
 		const struct path *p = &self->paths[i];
@@ -242,7 +244,7 @@ TEST_F(path, lengths)
 
 		EXPECT_EQ(cut ? PATH_BYTES : len[i], p->len);
 		EXPECT_EQ(p->len, strspn(p->text, "a"));
-		EXPECT_EQ(bits(c) | (cut ? CUT : 0), p->dat20);
+		EXPECT_EQ(path_call_bits(c) | (cut ? CUT : 0), p->dat20);
 	}
 }
 
@@ -257,15 +259,15 @@ TEST_F(path, end_of_a_page)
 	memset(self->low->path, 'a', sizeof(self->low->path));
 	second[3] = '\0';
 	for (size_t i = 0; i < n; i++)
-		call(c, self->low, second - before[i]);
+		make_path_call(c, self->low, second - before[i]);
 	second[-1] = '\0';
 	for (int round = 0; round < 2; round++) {
 		ASSERT_EQ(0, mprotect(second, 4096, PROT_NONE));
 		for (size_t i = 0; i < n; i++)
-			call(c, self->low, second - before[i]);
+			make_path_call(c, self->low, second - before[i]);
 		second[-1] = 'a';
 	}
-	collect(_metadata, self);
+	collect_paths(_metadata, self);
 	/* One of them is the empty path, which is complete. */
 	ASSERT_EQ(3 * n, self->nr);
 	for (size_t i = 0; i < 3 * n; i++) {
@@ -281,7 +283,7 @@ TEST_F(path, end_of_a_page)
 			TH_LOG("%zu: %u bytes before the end", i, b);
 		}
 		EXPECT_EQ(p->len, strspn(p->text, "a"));
-		EXPECT_EQ(bits(c) | (cut ? CUT : 0), p->dat20);
+		EXPECT_EQ(path_call_bits(c) | (cut ? CUT : 0), p->dat20);
 	}
 }
 
@@ -300,12 +302,12 @@ TEST_F(path, unreadable)
 
 	ASSERT_NE(MAP_FAILED, fresh);
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
-		call(c, self->low, bad[i]);
-	collect(_metadata, self);
+		make_path_call(c, self->low, bad[i]);
+	collect_paths(_metadata, self);
 	ASSERT_EQ(ARRAY_SIZE(bad), self->nr);
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
 		EXPECT_EQ(0, self->paths[i].len);
-		EXPECT_EQ(bits(c) | CUT, self->paths[i].dat20);
+		EXPECT_EQ(path_call_bits(c) | CUT, self->paths[i].dat20);
 	}
 }
 
@@ -327,7 +329,7 @@ struct changer {
  * Write one letter or another, with the end of the path at any place or beyond what is
  * recorded, and take the second page away and give it back, or free it.
  */
-static void *change(void *arg)
+static void *change_path_bytes(void *arg)
 {
 	struct changer *c = arg;
 	char *second = c->low->path + 4096;
@@ -389,20 +391,20 @@ TEST_F(path, changed_meanwhile)
 	/* Nothing else may fill the ring. */
 	ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_SET,
 				    KTAPE_EV_SYS_PATH, 0, 0));
-	ASSERT_EQ(0, pthread_create(&thread, NULL, change, &c));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, change_path_bytes, &c));
 	for (int i = 0; i < BATCHES; i++) {
 		long before = atomic_load(&c.changes);
 
 		while (atomic_load(&c.changes) == before)
 			usleep(100);
 		for (int n = 0; n < BATCH; n++)
-			call(&openat2_call, self->low,
-			     self->low->path + 4096 - BEFORE);
+			make_path_call(&openat2_call, self->low,
+				       self->low->path + 4096 - BEFORE);
 	}
 	atomic_store(&c.ends, true);
 	pthread_join(thread, NULL);
 	EXPECT_FALSE(c.failed);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, self->m.page->tail);
 	ASSERT_LE(0, kt_walk(&self->m, count_changed, &seen));
 	TH_LOG("%ld whole, %ld cut, %ld with both letters, %ld changes",
@@ -438,7 +440,7 @@ TEST_F(path, exec)
 		ASSERT_EQ(pid, waitpid(pid, &status, 0));
 		ASSERT_EQ(7, WEXITSTATUS(status));
 	}
-	collect(_metadata, self);
+	collect_paths(_metadata, self);
 	ASSERT_EQ(TIMES, self->nr);
 	for (int i = 0; i < TIMES; i++) {
 		EXPECT_STREQ(path, self->paths[i].text);

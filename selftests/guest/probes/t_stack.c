@@ -34,13 +34,13 @@ struct seen {
 	bool cut;
 };
 
-static void look(const struct kt_rec *r, void *arg)
+static void check_stack_record(const struct kt_rec *r, void *arg)
 {
 	struct seen *s = arg;
 	uint32_t n;
 
 	if (r->op != KTAPE_EV_KERNEL_STACK) {
-		if (!kt_mask_has(s->mask, r->op))
+		if (!kt_ops_has(s->mask, r->op))
 			return;
 		s->events++;
 		if (s->nr < NESTED_MAX)
@@ -86,8 +86,9 @@ FIXTURE_SETUP(stack)
 	ASSERT_LE(0, self->main);
 	self->fd = kt_create(self->main, KTAPE_MODE_OVERWRITE, 4 << 20, 0);
 	ASSERT_LE(0, self->fd);
-	ASSERT_EQ(0, kt_map(self->fd, LOAD_CPU, KTAPE_RING_EVENT, &self->events));
-	ASSERT_EQ(0, kt_map(self->fd, -1, KTAPE_RING_REGISTRY, &self->registry));
+	ASSERT_EQ(0, kt_map_ring(self->fd, LOAD_CPU, KTAPE_RING_EVENT,
+				 &self->events));
+	ASSERT_EQ(0, kt_map_ring(self->fd, -1, KTAPE_RING_REGISTRY, &self->registry));
 	ASSERT_EQ(0, kt_pin(LOAD_CPU));
 	ASSERT_EQ(0, kt_target_load());
 	self->seen.mask = self->mask;
@@ -95,8 +96,8 @@ FIXTURE_SETUP(stack)
 
 FIXTURE_TEARDOWN(stack)
 {
-	kt_unmap(&self->events);
-	kt_unmap(&self->registry);
+	kt_unmap_ring(&self->events);
+	kt_unmap_ring(&self->registry);
 	close(self->fd);
 	for (int i = 0; i < KTAPE_PROBES; i++)
 		kt_probe_remove(self->main, KTAPE_OP_PROBE + i);
@@ -105,24 +106,26 @@ FIXTURE_TEARDOWN(stack)
 }
 
 /* Set the profile, with stacks for all its events. */
-static void start(struct __test_metadata *_metadata, FIXTURE_DATA(stack) * self,
-		  unsigned int a, unsigned int b)
+static void start_with_stacks(struct __test_metadata *_metadata,
+			      FIXTURE_DATA(stack) * self, unsigned int a,
+			      unsigned int b)
 {
-	kt_mask_add(self->mask, a);
+	kt_ops_add(self->mask, a);
 	if (b)
-		kt_mask_add(self->mask, b);
+		kt_ops_add(self->mask, b);
 	ASSERT_EQ(0, stacks_of(self->fd, KTAPE_FILTER_SET, self->mask));
 	ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_SET, a, b, 0));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 }
 
-static void stop(struct __test_metadata *_metadata, FIXTURE_DATA(stack) * self)
+static void stop_and_check_stacks(struct __test_metadata *_metadata,
+				  FIXTURE_DATA(stack) * self)
 {
 	struct ktape_stats st;
 
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, self->events.page->tail);
-	ASSERT_LE(0, kt_walk(&self->events, look, &self->seen));
+	ASSERT_LE(0, kt_walk(&self->events, check_stack_record, &self->seen));
 	EXPECT_EQ(0, self->seen.wrong);
 	EXPECT_EQ(0, self->seen.nr);
 	EXPECT_EQ(self->seen.events, self->seen.stacks);
@@ -146,7 +149,7 @@ static int frame_of(FIXTURE_DATA(stack) * self, const char *name)
 	return -1;
 }
 
-static void show(struct __test_metadata *_metadata, FIXTURE_DATA(stack) * self)
+static void log_frames(struct __test_metadata *_metadata, FIXTURE_DATA(stack) * self)
 {
 	struct ktape_object_entry e;
 
@@ -187,10 +190,10 @@ static void check_enter(struct __test_metadata *_metadata, FIXTURE_DATA(stack) *
 
 TEST_F(stack, system_calls)
 {
-	start(_metadata, self, KTAPE_EV_SYS_ENTER, 0);
+	start_with_stacks(_metadata, self, KTAPE_EV_SYS_ENTER, 0);
 	kt_getppids(CALLS);
-	stop(_metadata, self);
-	show(_metadata, self);
+	stop_and_check_stacks(_metadata, self);
+	log_frames(_metadata, self);
 	check_enter(_metadata, self);
 }
 
@@ -202,36 +205,36 @@ TEST_F(stack, two_probes_at_one_tracepoint)
 	ASSERT_LE(0, other);
 	ASSERT_EQ(0, kt_profile_ops(other, KTAPE_PROFILE_SET, KTAPE_EV_SYS_PATH,
 				    KTAPE_EV_SYS_ENTER_WIDE, 0));
-	ASSERT_EQ(0, kt_command(other, KTAPE_IOC_START));
-	start(_metadata, self, KTAPE_EV_SYS_ENTER, 0);
+	ASSERT_EQ(0, kt_control(other, KTAPE_IOC_START));
+	start_with_stacks(_metadata, self, KTAPE_EV_SYS_ENTER, 0);
 	kt_getppids(CALLS);
-	stop(_metadata, self);
-	show(_metadata, self);
+	stop_and_check_stacks(_metadata, self);
+	log_frames(_metadata, self);
 	check_enter(_metadata, self);
 	close(other);
 }
 
 TEST_F(stack, only_what_was_asked)
 {
-	start(_metadata, self, KTAPE_EV_SYS_ENTER, 0);
+	start_with_stacks(_metadata, self, KTAPE_EV_SYS_ENTER, 0);
 	ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_OR,
 				    KTAPE_EV_SYS_EXIT, 0, 0));
 	kt_getppids(CALLS);
 	ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_ANDNOT,
 				    KTAPE_EV_SYS_ENTER, 0, 0));
 	kt_getppids(CALLS);
-	stop(_metadata, self);
+	stop_and_check_stacks(_metadata, self);
 	EXPECT_LE(CALLS, self->seen.stacks);
 	EXPECT_GT(2 * CALLS, self->seen.stacks);
 }
 
 TEST_F(stack, off)
 {
-	start(_metadata, self, KTAPE_EV_SYS_ENTER, 0);
+	start_with_stacks(_metadata, self, KTAPE_EV_SYS_ENTER, 0);
 	ASSERT_EQ(0, stacks_of(self->fd, KTAPE_FILTER_OFF, NULL));
 	kt_getppids(CALLS);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
-	ASSERT_LE(0, kt_walk(&self->events, look, &self->seen));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
+	ASSERT_LE(0, kt_walk(&self->events, check_stack_record, &self->seen));
 	EXPECT_LE(CALLS, self->seen.events);
 	EXPECT_GT(CALLS, self->seen.stacks);
 }
@@ -239,16 +242,17 @@ TEST_F(stack, off)
 /* Stacks of nested contexts nest like their events. */
 TEST_F(stack, contexts)
 {
-	start(_metadata, self, KTAPE_EV_SCHED_SWITCH, KTAPE_EV_SOFTIRQ_ENTRY);
+	start_with_stacks(_metadata, self, KTAPE_EV_SCHED_SWITCH,
+			  KTAPE_EV_SOFTIRQ_ENTRY);
 	kt_alarms(1000);
 	for (int i = 0; i < 50; i++) {
 		usleep(2000);
 		kt_getppids(100);
 	}
 	kt_alarms(0);
-	stop(_metadata, self);
+	stop_and_check_stacks(_metadata, self);
 	EXPECT_LE(50, self->seen.events);
-	show(_metadata, self);
+	log_frames(_metadata, self);
 }
 
 FIXTURE(probes)
@@ -321,18 +325,18 @@ TEST_F(probes, frames)
 		ret = kt_probe_op(self->s.main, KTAPE_PROBE_ADD, &p);
 	}
 	ASSERT_EQ(0, ret);
-	start(_metadata, &self->s, p.opcode, 0);
+	start_with_stacks(_metadata, &self->s, p.opcode, 0);
 	ASSERT_EQ(0, kt_target_calls(CALLS));
-	stop(_metadata, &self->s);
-	show(_metadata, &self->s);
+	stop_and_check_stacks(_metadata, &self->s);
+	log_frames(_metadata, &self->s);
 	EXPECT_EQ(CALLS, self->s.seen.stacks);
 	at = frame_of(&self->s, "ktape_target");
 	EXPECT_EQ(variant->flags ? -1 : 0, at);
 	if (variant->flags && ends_at_trampoline(&self->s)) {
 		TH_LOG("the kernel cannot unwind from a return probe");
 	} else if (variant->flags || has_orc(self->s.main)) {
-		EXPECT_LE(at + 1, frame_of(&self->s, "set_calls"));
-		EXPECT_LT(frame_of(&self->s, "set_calls"),
+		EXPECT_LE(at + 1, frame_of(&self->s, "call_target"));
+		EXPECT_LT(frame_of(&self->s, "call_target"),
 			  frame_of(&self->s, "param_attr_store"));
 	} else {
 		EXPECT_LE(at + 1, frame_of(&self->s, "param_attr_store"));
@@ -350,11 +354,11 @@ static void stack_below(struct __test_metadata *_metadata,
 	snprintf(text, sizeof(text), "%u", calls);
 	memset(&self->seen, 0, sizeof(self->seen));
 	self->seen.mask = self->mask;
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_CLEAR));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_CLEAR));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	ASSERT_EQ(0, kt_write_text(KT_TARGET_PARAM "below", text));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
-	ASSERT_LE(0, kt_walk(&self->events, look, &self->seen));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
+	ASSERT_LE(0, kt_walk(&self->events, check_stack_record, &self->seen));
 	EXPECT_EQ(0, self->seen.wrong);
 	ASSERT_EQ(1, self->seen.stacks);
 }
@@ -366,11 +370,11 @@ TEST_F(stack, longer_than_a_record)
 	unsigned int least, calls;
 
 	ASSERT_LT(0, op);
-	kt_mask_add(self->mask, op);
+	kt_ops_add(self->mask, op);
 	ASSERT_EQ(0, stacks_of(self->fd, KTAPE_FILTER_SET, self->mask));
 	ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_SET, op, 0, 0));
 	stack_below(_metadata, self, 0);
-	show(_metadata, self);
+	log_frames(_metadata, self);
 	least = self->seen.nr_frames;
 	ASSERT_LT(1, least);
 	ASSERT_GT(KTAPE_STACK_FRAMES, least);
@@ -397,13 +401,13 @@ TEST_F_TIMEOUT(stack, limit_of_stacks, 60)
 	struct kt_take t;
 	time_t before;
 
-	kt_mask_add(self->mask, KTAPE_EV_SYS_ENTER);
+	kt_ops_add(self->mask, KTAPE_EV_SYS_ENTER);
 	ASSERT_EQ(0, stacks_of(self->fd, KTAPE_FILTER_SET, self->mask));
 	ASSERT_EQ(0, kt_filter_set(self->fd, KTAPE_FILTER_RATE, &limit, 1));
 	ASSERT_EQ(0, kt_filter_pid(self->fd, getpid(), 0));
 	ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_SET,
 				    KTAPE_EV_SYS_ENTER, 0, 0));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	before = time(NULL);
 	kt_getppids(CALLS);
 	kt_take(&t, self->fd, NULL, NULL);
@@ -425,9 +429,9 @@ TEST_F_TIMEOUT(stack, lost_events_have_none, 60)
 	struct kt_take t;
 
 	ASSERT_LE(0, fd);
-	kt_mask_add(self->mask, KTAPE_EV_SYS_ENTER);
+	kt_ops_add(self->mask, KTAPE_EV_SYS_ENTER);
 	ASSERT_EQ(0, stacks_of(fd, KTAPE_FILTER_SET, self->mask));
-	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_START));
 	kt_getppids(5000);
 	kt_take(&t, fd, NULL, NULL);
 	EXPECT_EQ(0, t.wrong);

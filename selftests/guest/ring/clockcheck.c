@@ -63,14 +63,15 @@ static void timed(uint64_t n)
 	s->end[s->nr++] = now_ns();
 }
 
-static void on_packet(const struct ktape_block *b, void *arg)
+static void note_block_sync(const struct ktape_block *b, void *arg)
 {
 	if (b->kind < KTAPE_RINGS_PER_CPU && c.nr_blocks < 4096)
 		c.blocks[c.nr_blocks++] =
 			(struct pair){ b->sync_clock, b->sync_mono_ns };
 }
 
-static void on_record(const struct ktape_block *b, const struct kt_rec *r, void *arg)
+static void note_clock_record(const struct ktape_block *b,
+			      const struct kt_rec *r, void *arg)
 {
 	int most = sizeof(c.syncs) / sizeof(c.syncs[0]);
 	uint64_t n, mono;
@@ -83,7 +84,7 @@ static void on_record(const struct ktape_block *b, const struct kt_rec *r, void 
 		c.cpu[b->cpu].ts[n] = r->ts;
 }
 
-static int wrong(const char *what, double a, double b)
+static int print_mismatch(const char *what, double a, double b)
 {
 	printf("%s: %.0f and %.0f\n", what, a, b);
 	return 1;
@@ -99,23 +100,23 @@ static int read_metadata(int fd)
 	char *text, *p;
 
 	if (kt_features(fd, &f) || kt_ioctl(fd, KTAPE_IOC_METADATA, &m) != -EMSGSIZE)
-		return wrong("ioctl", 0, 0);
+		return print_mismatch("ioctl", 0, 0);
 	text = calloc(1, m.length + 1);
 	m.text = (uintptr_t)text;
 	if (!text || kt_ioctl(fd, KTAPE_IOC_METADATA, &m))
-		return wrong("metadata", 0, 0);
+		return print_mismatch("metadata", 0, 0);
 	p = strstr(text, "mono_offset_ns = ");
 	if (!p || sscanf(p, "mono_offset_ns = %lld", &offset) != 1)
-		return wrong("mono_offset_ns", 0, 0);
+		return print_mismatch("mono_offset_ns", 0, 0);
 	p = strstr(text, "freq = ");
 	if (!p || sscanf(p, "freq = %llu", &freq) != 1 || freq != f.clock_hz)
-		return wrong("freq", freq, f.clock_hz);
+		return print_mismatch("freq", freq, f.clock_hz);
 	c.mono = f.clock == KTAPE_CLOCK_MONO;
 	if (!strstr(text, c.mono ? "trace_clock = \"mono\"" :
 				   "trace_clock = \"cycles\""))
-		return wrong("trace_clock", f.clock, 0);
+		return print_mismatch("trace_clock", f.clock, 0);
 	if (c.mono && (freq != 1000000000 || llabs(offset) > PAIR_SLACK_NS))
-		return wrong("mono: freq, offset", freq, offset);
+		return print_mismatch("mono: freq, offset", freq, offset);
 	c.ns = 1e9 / freq;
 	c.offset_ns = offset;
 	free(text);
@@ -129,7 +130,7 @@ static double to_mono(uint64_t ts, const struct pair *p)
 }
 
 /* Check all calls with one reference that is off by at most @slack. */
-static int check_calls(const char *what, const struct pair *p, double slack)
+static int check_calls_by_pair(const char *what, const struct pair *p, double slack)
 {
 	for (int cpu = 0; cpu < CPUS_MAX; cpu++) {
 		const struct calls *s = &c.cpu[cpu];
@@ -139,14 +140,15 @@ static int check_calls(const char *what, const struct pair *p, double slack)
 
 			far = at > p->mono ? at - p->mono : p->mono - at;
 			if (!s->ts[i])
-				return wrong("call without a record", cpu, i);
+				return print_mismatch("call without a record",
+						      cpu, i);
 			if (at + slack + far * DRIFT < s->begin[i])
-				return wrong(what, at, s->begin[i]);
+				return print_mismatch(what, at, s->begin[i]);
 			if (at - slack - far * DRIFT > s->end[i])
-				return wrong(what, at, s->end[i]);
+				return print_mismatch(what, at, s->end[i]);
 			if (i && s->ts[i] < s->ts[i - 1])
-				return wrong("time goes back", s->ts[i],
-					     s->ts[i - 1]);
+				return print_mismatch("time goes back",
+						      s->ts[i], s->ts[i - 1]);
 		}
 	}
 	return 0;
@@ -182,7 +184,7 @@ static int check_pairs(const char *what, const struct pair *p, int nr,
 		off = p[i].mono -
 		      (c.mono ? (double)p[i].clock : to_mono(p[i].clock, good));
 		if (off < -slack || (off > slack && ++late > PAIRS_LATE))
-			return wrong(what, p[i].clock, p[i].mono);
+			return print_mismatch(what, p[i].clock, p[i].mono);
 		if (off < 0)
 			off = -off;
 		if (off < best)
@@ -193,24 +195,24 @@ static int check_pairs(const char *what, const struct pair *p, int nr,
 	return nr <= PAIRS_LATE;
 }
 
-static int record(int fd, int rounds)
+static int record_rounds(int fd, int rounds)
 {
 	struct kt_load load[CPUS_MAX];
 	struct kt_ledger *l = kt_ledger_new();
 	struct kt_buf b = {};
 	int cpus = kt_cpus();
 
-	l->next = on_record;
-	l->t.packet = on_packet;
+	l->next = note_clock_record;
+	l->t.packet = note_block_sync;
 	/* The pauses last seconds, so that the low half of any clock wraps. */
 	for (int i = 0; i < rounds; i++) {
-		if (kt_command(fd, KTAPE_IOC_START) ||
+		if (kt_control(fd, KTAPE_IOC_START) ||
 		    kt_loads_start(load, cpus, CALLS / ROUNDS, timed))
-			return wrong("start", 0, 0);
+			return print_mismatch("start", 0, 0);
 		kt_loads_wait(load, cpus);
 		if (i < rounds - 1)
 			sleep(2);
-		kt_command(fd, KTAPE_IOC_STOP);
+		kt_control(fd, KTAPE_IOC_STOP);
 	}
 	l->t.arg = l;
 	if (kt_follow_all(&l->t, &b, fd) || l->t.error[0]) {
@@ -231,22 +233,22 @@ int main(int argc, char **argv)
 	double slack;
 
 	if (fd < 0 || kt_cpus() > CPUS_MAX || rounds < 1 || rounds > ROUNDS)
-		return wrong("session", fd, rounds);
+		return print_mismatch("session", fd, rounds);
 	/* The calls of ./busy would overwrite ours. */
 	if (kt_is_busy() &&
 	    kt_filter_bit(fd, KTAPE_FILTER_SYSCALL, KTAPE_FILTER_SYSCALL_WORDS,
 			  SYS_getppid, true))
-		return wrong("filter", fd, 0);
-	if (read_metadata(fd) || record(fd, rounds))
+		return print_mismatch("filter", fd, 0);
+	if (read_metadata(fd) || record_rounds(fd, rounds))
 		return 1;
 	printf("%s, %.6f ns a tick\n", c.mono ? "mono" : "cycles", c.ns);
 	/* With clock=mono both clocks are the same, whatever was read at load. */
 	load = (struct pair){ 0, c.mono ? 0 : c.offset_ns };
 	slack = c.mono ? FAST_SLACK_NS : PAIR_SLACK_NS;
-	if (check_calls("metadata", &load, slack) || !c.nr_syncs)
+	if (check_calls_by_pair("metadata", &load, slack) || !c.nr_syncs)
 		return 1;
 	good = good_pair();
-	return check_calls("clock_sync", &good, PAIR_SLACK_NS) ||
+	return check_calls_by_pair("clock_sync", &good, PAIR_SLACK_NS) ||
 	       check_pairs("clock_sync", c.syncs, c.nr_syncs, &good) ||
 	       check_pairs("block", c.blocks, c.nr_blocks, &good);
 }

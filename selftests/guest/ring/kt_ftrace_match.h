@@ -51,7 +51,8 @@ struct halves {
 	struct half v[KTF_HALF];
 };
 
-static void wrong(struct matched *m, uint64_t *which, uint64_t n, uint64_t ts)
+static void count_unmatched(struct matched *m, uint64_t *which, uint64_t n,
+			    uint64_t ts)
 {
 	if (n && !m->ours && !m->theirs)
 		m->first = ts;
@@ -62,7 +63,7 @@ static void wrong(struct matched *m, uint64_t *which, uint64_t n, uint64_t ts)
 static void begin_half(struct halves *h, const struct item *e, struct matched *m)
 {
 	if (h->nr == KTF_HALF) {
-		wrong(m, &m->ours, 1, e->ts);
+		count_unmatched(m, &m->ours, 1, e->ts);
 		memmove(h->v, h->v + 1, (KTF_HALF - 1) * sizeof(*h->v));
 		h->nr--;
 	}
@@ -75,7 +76,7 @@ static void interrupt_all(struct halves *h, int level, uint64_t ts,
 {
 	/* Nothing is lower than a task. */
 	if (!level) {
-		wrong(m, &m->ours, h->nr, ts);
+		count_unmatched(m, &m->ours, h->nr, ts);
 		h->nr = 0;
 	}
 	for (int i = 0; i < h->nr; i++)
@@ -91,10 +92,10 @@ static void end_half(struct halves *h, const struct item *e, struct matched *m)
 	while (at >= 0 && (h->v[at].e->key != e->key || h->v[at].lowest <= e->level))
 		at--;
 	if (at < 0) {
-		wrong(m, &m->theirs, 1, e->ts);
+		count_unmatched(m, &m->theirs, 1, e->ts);
 	} else {
 		half = &h->v[at];
-		wrong(m, &m->ours, h->nr - 1 - at, e->ts);
+		count_unmatched(m, &m->ours, h->nr - 1 - at, e->ts);
 		m->same++;
 		if (half->lowest != INT_MAX)
 			m->moved++;
@@ -116,8 +117,8 @@ static bool theirs_is_next(const struct halves *h, const struct items *theirs,
 	return h->nr && h->v[h->nr - 1].e->key == theirs->v[i].key;
 }
 
-static void match(const struct items *theirs, const struct items *ours,
-		  struct matched *m)
+static void match_recordings(const struct items *theirs,
+			     const struct items *ours, struct matched *m)
 {
 	struct halves h = {};
 	size_t i = 0, j = 0;
@@ -127,7 +128,7 @@ static void match(const struct items *theirs, const struct items *ours,
 			end_half(&h, &theirs->v[i++], m);
 		else
 			begin_half(&h, &ours->v[j++], m);
-	wrong(m, &m->ours, h.nr, h.nr ? h.v[0].e->ts : 0);
+	count_unmatched(m, &m->ours, h.nr, h.nr ? h.v[0].e->ts : 0);
 }
 
 #endif /* _KT_FTRACE_MATCH_H */

@@ -223,7 +223,7 @@ struct items {
 	size_t nr, room;
 };
 
-static void add(struct items *items, uint64_t key, uint64_t ts, int level)
+static void add_item(struct items *items, uint64_t key, uint64_t ts, int level)
 {
 	GROW(items->v, items->nr, items->room);
 	items->v[items->nr++] = (struct item){ key, ts, level };
@@ -256,7 +256,7 @@ static unsigned char by_id[65536], by_op[KTAPE_OPCODES];
  * Find what both tracers can record here. A value that this kernel's ftrace does not store
  * is left out of both. Return: number of pairs.
  */
-static int look(void)
+static int find_known_pairs(void)
 {
 	int nr = 0;
 
@@ -296,10 +296,10 @@ static void take_theirs(const struct ktf_event *e, void *arg)
 			value[v] = masked(ktf_value(e, known[i].field[v]),
 					  p->v[v].bits);
 	}
-	add(arg, key_of(p->op, value), e->ts, e->level);
+	add_item(arg, key_of(p->op, value), e->ts, e->level);
 }
 
-static void take_ours(const struct kt_rec *r, void *arg)
+static void take_our_record(const struct kt_rec *r, void *arg)
 {
 	const struct pair *p;
 	uint64_t value[2] = {};
@@ -318,7 +318,7 @@ static void take_ours(const struct kt_rec *r, void *arg)
 		else if (p->v[v].at < r->nargs)
 			value[v] = masked(r->args[p->v[v].at], p->v[v].bits);
 	}
-	add(arg, key_of(r->op, value), r->ts, 0);
+	add_item(arg, key_of(r->op, value), r->ts, 0);
 }
 
 #endif /* _KT_FTRACE_PAIRS_H */

@@ -22,7 +22,7 @@
 
 static atomic_llong recorded[CPUS];
 
-static void *count(void *arg)
+static void *count_main(void *arg)
 {
 	const long cpu = (long)arg;
 	int fd = ktape_mark_open();
@@ -52,7 +52,7 @@ int main(int argc, char **argv)
 	if (fd < 0 || cpus > CPUS)
 		return 2;
 	for (cpu = 0; cpu < cpus; cpu++)
-		if (pthread_create(&thread, NULL, count, (void *)cpu))
+		if (pthread_create(&thread, NULL, count_main, (void *)cpu))
 			return 2;
 	for (;;) {
 		usleep(PAUSE_US);

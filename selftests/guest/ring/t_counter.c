@@ -80,7 +80,7 @@ FIXTURE_TEARDOWN(counter)
 }
 
 /* Cause events of every class on every online CPU. */
-static void work(FIXTURE_DATA(counter) * self)
+static void cause_all_classes(FIXTURE_DATA(counter) * self)
 {
 	for (int cpu = 0; cpu < self->cpus; cpu++) {
 		if (kt_pin(cpu))
@@ -132,7 +132,7 @@ static int span(FIXTURE_DATA(counter) * self, struct __test_metadata *_metadata,
 	uint64_t uncertain;
 	int ret = ktc_start(c, self->fd);
 
-	work(self);
+	cause_all_classes(self);
 	if (!ret && middle)
 		ret = middle(self);
 	/*
@@ -141,7 +141,7 @@ static int span(FIXTURE_DATA(counter) * self, struct __test_metadata *_metadata,
 	 */
 	uncertain = ktc_sum(&c->started) - ktc_sum(&c->before);
 	for (int i = 0; i < 20; i++) {
-		work(self);
+		cause_all_classes(self);
 		ktc_read(&now);
 		if (ktc_sum(&now) - ktc_sum(&c->started) > 10 * uncertain)
 			break;
@@ -157,7 +157,7 @@ static int with_hotplug(FIXTURE_DATA(counter) * self)
 	if (!cpu)
 		return 0;
 	ret = kt_set_online(cpu, false);
-	work(self);
+	cause_all_classes(self);
 	return ret ?: kt_set_online(cpu, true);
 }
 

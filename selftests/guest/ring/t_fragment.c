@@ -49,7 +49,7 @@ FIXTURE(fragment)
 };
 
 /* Create a session of which a failure says how far it came. */
-static int create(int dev)
+static int create_and_explain(int dev)
 {
 	struct ktape_create c = { .size = sizeof(c),
 				  .mode = KTAPE_MODE_DISCARD,
@@ -76,8 +76,8 @@ static void read_line(const char *path, char *to, int room)
 }
 
 /* Fragment the memory in runs of pages; pieces of @rare KiB must be few then. */
-static int set_up(struct __test_metadata *_metadata, char *min_free, int room,
-		  int cpus, int run, unsigned long rare)
+static int set_up_fragments(struct __test_metadata *_metadata, char *min_free,
+			    int room, int cpus, int run, unsigned long rare)
 {
 	read_line(MIN_FREE, min_free, room);
 	if (kt_write_text(MIN_FREE, MIN_FREE_KIB) || ktg_fragment(&pipes, run))
@@ -108,8 +108,9 @@ FIXTURE_SETUP(pages)
 	self->dev = kt_open(O_RDWR);
 	ASSERT_LE(0, self->dev);
 	ASSERT_GE(CPUS_MAX, self->cpus);
-	ASSERT_EQ(0, set_up(_metadata, self->min_free, sizeof(self->min_free),
-			    self->cpus, 1, 2 * PAGE / K));
+	ASSERT_EQ(0, set_up_fragments(_metadata, self->min_free,
+				      sizeof(self->min_free), self->cpus, 1,
+				      2 * PAGE / K));
 }
 
 FIXTURE_TEARDOWN(pages)
@@ -123,8 +124,9 @@ FIXTURE_SETUP(fragment)
 	self->cpus = kt_cpus();
 	self->dev = kt_open(O_RDWR);
 	ASSERT_LE(0, self->dev);
-	ASSERT_EQ(0, set_up(_metadata, self->min_free, sizeof(self->min_free),
-			    self->cpus, KTG_RUN, BLOCK / K));
+	ASSERT_EQ(0, set_up_fragments(_metadata, self->min_free,
+				      sizeof(self->min_free), self->cpus,
+				      KTG_RUN, BLOCK / K));
 }
 
 FIXTURE_TEARDOWN(fragment)
@@ -135,7 +137,7 @@ FIXTURE_TEARDOWN(fragment)
 /* ---- what is in the rings ------------------------------------------------- */
 
 /* Fill a text with what it has to be.  Return: its bytes. */
-static int make_text(char *to, int cpu, uint64_t n)
+static int fill_mark_text(char *to, int cpu, uint64_t n)
 {
 	int len = snprintf(to, KTAPE_MARK_TEXT_MAX, "%d %llu ", cpu,
 			   (unsigned long long)n);
@@ -162,7 +164,7 @@ static void see(struct seen *s, const struct kt_rec *r)
 
 	if (r->op != KTAPE_EV_TEXT)
 		return;
-	make_text(want, s->cpu, s->nr);
+	fill_mark_text(want, s->cpu, s->nr);
 	s->wrong += r->size < sizeof(want) || memcmp(r->blob, want, sizeof(want));
 	s->nr++;
 }
@@ -181,7 +183,7 @@ static void see_read(const struct ktape_block *b, const struct kt_rec *r, void *
 }
 
 /* Read the whole stream of a stopped session in little memory. */
-static int read_all(int fd, struct kts *t)
+static int read_stream_in_chunks(int fd, struct kts *t)
 {
 	static char buf[2 * CHUNK];
 	size_t have = 0, done;
@@ -208,7 +210,7 @@ static uint64_t write_texts(int fd, int mark, int cpu, struct ktape_stats *st)
 	if (kt_pin(cpu))
 		return 0;
 	do {
-		len = make_text(text, cpu, n);
+		len = fill_mark_text(text, cpu, n);
 		if (write(mark, text, (size_t)len) != len)
 			return 0;
 		n++;
@@ -230,15 +232,15 @@ TEST_F_TIMEOUT(pages, whole_rings, 600)
 	long before = kt_free_kib(), after;
 
 	ASSERT_LE(0, mark);
-	self->fd = create(self->dev);
+	self->fd = create_and_explain(self->dev);
 	ASSERT_LE(0, self->fd);
 	ASSERT_EQ(0, kt_profile_only(self->fd, KT_OPS(KTAPE_EV_TEXT)));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	for (int cpu = 0; cpu < self->cpus; cpu++) {
 		written[cpu] = write_texts(self->fd, mark, cpu, &st[cpu]);
 		ASSERT_LT(0, written[cpu]);
 	}
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	for (int cpu = 0; cpu < self->cpus; cpu++) {
 		ASSERT_EQ(0, kt_stats(self->fd, cpu, KTAPE_RING_EVENT, &st[cpu]));
 		EXPECT_EQ(0, st[cpu].in_pieces % BLOCK);
@@ -249,7 +251,7 @@ TEST_F_TIMEOUT(pages, whole_rings, 600)
 			 st[cpu].lost[KTAPE_LOST_FULL][KTAPE_CLASS_USER];
 		/* All blocks but the last are full of texts. */
 		EXPECT_LT((RING - 2 * BLOCK) / (KTAPE_MARK_TEXT_MAX + 32), stored);
-		ASSERT_EQ(0, kt_map(self->fd, cpu, KTAPE_RING_EVENT, &m));
+		ASSERT_EQ(0, kt_map_ring(self->fd, cpu, KTAPE_RING_EVENT, &m));
 		ASSERT_EQ(RING, m.e.data_size);
 		for (int again = 0; again < 2; again++) {
 			mapped[cpu] = (struct seen){ .cpu = cpu };
@@ -259,12 +261,12 @@ TEST_F_TIMEOUT(pages, whole_rings, 600)
 			/* The next access brings the pages back. */
 			ASSERT_EQ(0, madvise(m.page, m.size, MADV_DONTNEED));
 		}
-		kt_unmap(&m);
+		kt_unmap_ring(&m);
 		seen[cpu].cpu = cpu;
 	}
 	t.record = see_read;
 	t.arg = seen;
-	ASSERT_EQ(0, read_all(self->fd, &t)) TH_LOG("%s", t.error);
+	ASSERT_EQ(0, read_stream_in_chunks(self->fd, &t)) TH_LOG("%s", t.error);
 	for (int cpu = 0; cpu < self->cpus; cpu++) {
 		EXPECT_EQ(mapped[cpu].nr, seen[cpu].nr);
 		EXPECT_EQ(0, seen[cpu].wrong);
@@ -294,20 +296,20 @@ TEST_F_TIMEOUT(pages, mapping_outlives_session, 300)
 	int mark = open(MARK, O_WRONLY);
 
 	ASSERT_LE(0, mark);
-	self->fd = create(self->dev);
+	self->fd = create_and_explain(self->dev);
 	ASSERT_LE(0, self->fd);
 	ASSERT_EQ(0, kt_profile_only(self->fd, KT_OPS(KTAPE_EV_TEXT)));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	ASSERT_LT(0, write_texts(self->fd, mark, 0, &st));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
-	ASSERT_EQ(0, kt_map(self->fd, 0, KTAPE_RING_EVENT, &m));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_map_ring(self->fd, 0, KTAPE_RING_EVENT, &m));
 	close(self->fd);
 	self->fd = -1;
 	close(mark);
 	EXPECT_LT(0, kt_walk(&m, see_mapped, &seen));
 	EXPECT_LT(0, seen.nr);
 	EXPECT_EQ(0, seen.wrong);
-	kt_unmap(&m);
+	kt_unmap_ring(&m);
 }
 
 /* ---- the command ---------------------------------------------------------- */

@@ -23,7 +23,7 @@
 /* ---- work ----------------------------------------------------------------- */
 
 /* A signal to oneself that is ignored: an event with values that nothing else has. */
-static void boundary(void)
+static void raise_boundary(void)
 {
 	syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), BOUNDARY);
 }
@@ -47,7 +47,7 @@ static uint64_t find_boundary(const struct items *items, bool last)
 }
 
 /* Keep what was recorded from one time to another. */
-static void cut(struct items *items, uint64_t from, uint64_t to)
+static void keep_items_between(struct items *items, uint64_t from, uint64_t to)
 {
 	size_t nr = 0;
 
@@ -72,7 +72,7 @@ static void children(void)
 	waitpid(pid, NULL, 0);
 }
 
-static void memory(void)
+static void touch_new_memory(void)
 {
 	size_t len = 64 * 4096;
 	char *p = mmap(NULL, len + 4096, PROT_READ | PROT_WRITE,
@@ -118,7 +118,7 @@ static void files(int cpu)
 	close(fd);
 }
 
-static void packets(void)
+static void exchange_packets(void)
 {
 	struct sockaddr_in to = { .sin_family = AF_INET,
 				  .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
@@ -142,7 +142,7 @@ struct echo {
 	pthread_t thread;
 };
 
-static void *echo(void *arg)
+static void *echo_main(void *arg)
 {
 	struct echo *e = arg;
 	char c;
@@ -153,7 +153,7 @@ static void *echo(void *arg)
 	return NULL;
 }
 
-static void wake(struct echo *e, int times)
+static void wake_echo(struct echo *e, int times)
 {
 	char c = 0;
 
@@ -174,7 +174,7 @@ struct worker {
 	bool *stop;
 };
 
-static void *work(void *arg)
+static void *cause_events_main(void *arg)
 {
 	struct worker *w = arg;
 	struct echo e;
@@ -182,17 +182,17 @@ static void *work(void *arg)
 
 	CPU_ZERO(&set);
 	CPU_SET((w->cpu + 1) % kt_cpus(), &set);
-	if (kt_pin(w->cpu) || pipe2(e.to, O_CLOEXEC) ||
-	    pipe2(e.from, O_CLOEXEC) || pthread_create(&e.thread, NULL, echo, &e))
+	if (kt_pin(w->cpu) || pipe2(e.to, O_CLOEXEC) || pipe2(e.from, O_CLOEXEC) ||
+	    pthread_create(&e.thread, NULL, echo_main, &e))
 		return NULL;
 	pthread_setaffinity_np(e.thread, sizeof(set), &set);
 	while (!__atomic_load_n(w->stop, __ATOMIC_RELAXED)) {
 		kt_getppids(100);
-		wake(&e, 20);
+		wake_echo(&e, 20);
 		children();
-		memory();
+		touch_new_memory();
 		files(w->cpu);
-		packets();
+		exchange_packets();
 		module_and_log();
 		raise(SIGUSR1);
 		usleep(1);
@@ -206,7 +206,7 @@ static void *work(void *arg)
 	return NULL;
 }
 
-static uint64_t emitted(int fd, int cpus, uint64_t *lost)
+static uint64_t count_emitted_and_lost(int fd, int cpus, uint64_t *lost)
 {
 	uint64_t n = 0;
 
@@ -285,9 +285,9 @@ static void tell_history(const char *text, struct items *ours, struct items *the
 		else if (*text == '=')
 			ts -= 2;
 		else if (*text >= 'a')
-			add(ours, *text, ts, 0);
+			add_item(ours, *text, ts, 0);
 		else
-			add(theirs, *text - 'A' + 'a', ts, level);
+			add_item(theirs, *text - 'A' + 'a', ts, level);
 		ts++;
 	}
 }
@@ -300,7 +300,7 @@ TEST(finds_differences)
 		struct matched m = {};
 
 		tell_history(cases[i].history, &ours, &theirs);
-		match(&theirs, &ours, &m);
+		match_recordings(&theirs, &ours, &m);
 		EXPECT_EQ(want->same, m.same)
 		{
 			TH_LOG("%s", cases[i].history);
@@ -321,9 +321,9 @@ TEST(many_halves)
 	struct matched m = {};
 
 	for (int i = 0; i < KTF_HALF + 10; i++)
-		add(&ours, 'a' + i, i + 1, 0);
-	add(&theirs, 'a' + KTF_HALF + 9, KTF_HALF + 15, 0);
-	match(&theirs, &ours, &m);
+		add_item(&ours, 'a' + i, i + 1, 0);
+	add_item(&theirs, 'a' + KTF_HALF + 9, KTF_HALF + 15, 0);
+	match_recordings(&theirs, &ours, &m);
 	EXPECT_EQ(1, m.same);
 	EXPECT_EQ(5, m.longest);
 	EXPECT_EQ(KTF_HALF + 9, m.ours);
@@ -357,7 +357,7 @@ FIXTURE_SETUP(ftrace)
 	while (ring < (self->wanted + ATTACHING) * 40)
 		ring *= 2;
 	ASSERT_EQ(0, ktf_open("mono", self->wanted / 10 + 4096));
-	nr = look();
+	nr = find_known_pairs();
 	ASSERT_LE(30, nr);
 	for (size_t i = 0; i < PAIRS; i++)
 		if (known[i].id >= 0 && !memchr(ops, pairs[i].op, at))
@@ -382,7 +382,7 @@ FIXTURE_TEARDOWN(ftrace)
 	}
 }
 
-static int record(FIXTURE_DATA(ftrace) * self)
+static int record_with_ftrace(FIXTURE_DATA(ftrace) * self)
 {
 	struct worker w[CPUS_MAX];
 	bool stop = false;
@@ -390,45 +390,47 @@ static int record(FIXTURE_DATA(ftrace) * self)
 	int workers = 0, ret;
 
 	/* Ktape attaches its probes first, so the kernel calls them first. */
-	ret = kt_command(self->fd, KTAPE_IOC_START);
+	ret = kt_control(self->fd, KTAPE_IOC_START);
 	for (size_t i = 0; i < PAIRS && !ret; i++)
 		if (known[i].id >= 0)
 			ret = ktf_enable(pairs[i].event);
 	ret = ret ?: ktf_write("tracing_on", "1");
-	on_each_cpu(self->cpus, boundary);
+	on_each_cpu(self->cpus, raise_boundary);
 	while (workers < self->cpus && !ret) {
 		struct worker *one = &w[workers];
 
 		*one = (struct worker){ .cpu = workers, .stop = &stop };
-		ret = -pthread_create(&one->thread, NULL, work, one);
+		ret = -pthread_create(&one->thread, NULL, cause_events_main, one);
 		workers += !ret;
 	}
-	before = emitted(self->fd, self->cpus, &lost);
+	before = count_emitted_and_lost(self->fd, self->cpus, &lost);
 	while (!ret && !lost &&
-	       emitted(self->fd, self->cpus, &lost) < before + self->wanted)
+	       count_emitted_and_lost(self->fd, self->cpus, &lost) <
+		       before + self->wanted)
 		usleep(20000);
 	__atomic_store_n(&stop, true, __ATOMIC_RELAXED);
 	while (workers > 0)
 		pthread_join(w[--workers].thread, NULL);
-	on_each_cpu(self->cpus, boundary);
-	ret = ret ?: kt_command(self->fd, KTAPE_IOC_STOP);
+	on_each_cpu(self->cpus, raise_boundary);
+	ret = ret ?: kt_control(self->fd, KTAPE_IOC_STOP);
 	return ret ?: ktf_write("tracing_on", "0");
 }
 
-static long collect(FIXTURE_DATA(ftrace) * self, int cpu)
+static long collect_cpu_items(FIXTURE_DATA(ftrace) * self, int cpu)
 {
 	struct kt_map m;
-	long ret = kt_map(self->fd, cpu, KTAPE_RING_EVENT, &m);
+	long ret = kt_map_ring(self->fd, cpu, KTAPE_RING_EVENT, &m);
 
 	if (ret)
 		return ret;
-	ret = kt_walk(&m, take_ours, &self->ours[cpu]);
-	kt_unmap(&m);
+	ret = kt_walk(&m, take_our_record, &self->ours[cpu]);
+	kt_unmap_ring(&m);
 	return ret < 0 ? ret : ktf_read(cpu, take_theirs, &self->theirs[cpu]);
 }
 
 /* Count events by opcode, to tell how much of each was compared. */
-static void tell(FIXTURE_DATA(ftrace) * self, struct __test_metadata *_metadata)
+static void log_compared_events(FIXTURE_DATA(ftrace) * self,
+				struct __test_metadata *_metadata)
 {
 	uint64_t n[KTAPE_OPCODES] = {};
 	char line[600] = "";
@@ -453,8 +455,8 @@ static void tell(FIXTURE_DATA(ftrace) * self, struct __test_metadata *_metadata)
 }
 
 /* Show what one of the two recorded around a time. */
-static void show(const char *of, const struct items *items, uint64_t ts,
-		 struct __test_metadata *_metadata)
+static void log_items_around(const char *of, const struct items *items,
+			     uint64_t ts, struct __test_metadata *_metadata)
 {
 	size_t at = 0;
 
@@ -474,13 +476,13 @@ TEST_F_TIMEOUT(ftrace, agrees, 900)
 {
 	uint64_t all = 0, moved = 0, lost, from, to;
 
-	ASSERT_EQ(0, record(self));
-	emitted(self->fd, self->cpus, &lost);
+	ASSERT_EQ(0, record_with_ftrace(self));
+	count_emitted_and_lost(self->fd, self->cpus, &lost);
 	ASSERT_EQ(0, lost);
 	for (int cpu = 0; cpu < self->cpus; cpu++) {
 		struct items *ours = &self->ours[cpu], *theirs = &self->theirs[cpu];
 		struct matched m = {};
-		long ret = collect(self, cpu);
+		long ret = collect_cpu_items(self, cpu);
 
 		ASSERT_LT(0, ret);
 		ASSERT_EQ(0, ktf_stat(cpu, "dropped events"));
@@ -489,9 +491,9 @@ TEST_F_TIMEOUT(ftrace, agrees, 900)
 		to = find_boundary(theirs, true);
 		ASSERT_NE(0, from);
 		ASSERT_LT(from, to);
-		cut(ours, from, to);
-		cut(theirs, from, to);
-		match(theirs, ours, &m);
+		keep_items_between(ours, from, to);
+		keep_items_between(theirs, from, to);
+		match_recordings(theirs, ours, &m);
 		TH_LOG("cpu %d: %llu in both, %llu of them interrupted between the two records; without that at most %llu ns apart",
 		       cpu, (unsigned long long)m.same,
 		       (unsigned long long)m.moved, (unsigned long long)m.longest);
@@ -501,13 +503,13 @@ TEST_F_TIMEOUT(ftrace, agrees, 900)
 			       cpu, (unsigned long long)m.ours,
 			       (unsigned long long)m.theirs,
 			       (unsigned long long)m.first);
-			show("ktape", ours, m.first, _metadata);
-			show("ftrace", theirs, m.first, _metadata);
+			log_items_around("ktape", ours, m.first, _metadata);
+			log_items_around("ftrace", theirs, m.first, _metadata);
 		}
 		all += m.same;
 		moved += m.moved;
 	}
-	tell(self, _metadata);
+	log_compared_events(self, _metadata);
 	TH_LOG("%llu events in both, %llu interrupted between the two records",
 	       (unsigned long long)all, (unsigned long long)moved);
 	EXPECT_LE(self->wanted, all);

@@ -34,13 +34,13 @@ FIXTURE_SETUP(mapping)
 	self->fd = kt_create(self->main, 0, RING, PAGE);
 	ASSERT_LE(0, self->fd);
 	ASSERT_EQ(0, kt_layout(self->fd, &self->l, self->e, ENTRIES));
-	ASSERT_EQ(0, kt_map(self->fd, 0, KTAPE_RING_EVENT, &self->m));
+	ASSERT_EQ(0, kt_map_ring(self->fd, 0, KTAPE_RING_EVENT, &self->m));
 	ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_SET,
 				    KTAPE_EV_SYS_ENTER, KTAPE_EV_SYS_EXIT, 0));
 	ASSERT_EQ(0, kt_pin(0));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	kt_getppids(1000);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	ASSERT_LT(0, kt_walk(&self->m, NULL, NULL));
 }
 
@@ -50,7 +50,7 @@ FIXTURE_TEARDOWN(mapping)
 	close(self->main);
 }
 
-static int try_map(int fd, uint64_t off, size_t len, int prot, int flags)
+static int map_and_unmap(int fd, uint64_t off, size_t len, int prot, int flags)
 {
 	void *p = mmap(NULL, len, prot, flags, fd, off);
 
@@ -88,9 +88,9 @@ TEST_F(mapping, kinds)
 
 		for (size_t i = 0; i < ARRAY_SIZE(vector); i++) {
 			EXPECT_EQ(vector[i].want,
-				  try_map(self->fd, e->offset,
-					  e->ctl_size + e->data_size,
-					  vector[i].prot, vector[i].flags))
+				  map_and_unmap(self->fd, e->offset,
+						e->ctl_size + e->data_size,
+						vector[i].prot, vector[i].flags))
 			{
 				TH_LOG("region %u vector %zu", r, i);
 			}
@@ -130,8 +130,8 @@ TEST_F_TIMEOUT(mapping, every_offset_and_length, 300)
 	for (uint64_t off = 0; off < end; off++) {
 		for (uint64_t len = 1; len < 70; len += 1 + len / steps) {
 			want = inside(&self->l, self->e, off, len) ? 0 : -EINVAL;
-			EXPECT_EQ(want, try_map(self->fd, off * PAGE, len * PAGE,
-						PROT_READ, MAP_SHARED))
+			EXPECT_EQ(want, map_and_unmap(self->fd, off * PAGE, len * PAGE,
+						      PROT_READ, MAP_SHARED))
 			{
 				TH_LOG("page %lu, %lu pages", off, len);
 			}
@@ -156,25 +156,27 @@ TEST_F(mapping, far_offsets_and_lengths)
 
 	for (size_t i = 0; i < ARRAY_SIZE(far); i++)
 		for (size_t j = 0; j < ARRAY_SIZE(lengths); j++)
-			EXPECT_GT(0, try_map(self->fd, far[i], lengths[j],
-					     PROT_READ, MAP_SHARED));
+			EXPECT_GT(0, map_and_unmap(self->fd, far[i], lengths[j],
+						   PROT_READ, MAP_SHARED));
 	for (size_t j = 2; j < ARRAY_SIZE(lengths); j++)
-		EXPECT_GT(0, try_map(self->fd, 0, lengths[j], PROT_READ, MAP_SHARED));
-	EXPECT_EQ(-EINVAL, try_map(self->fd, 0, 0, PROT_READ, MAP_SHARED));
-	EXPECT_EQ(-EINVAL, try_map(self->fd, 1, PAGE, PROT_READ, MAP_SHARED));
+		EXPECT_GT(0, map_and_unmap(self->fd, 0, lengths[j], PROT_READ,
+					   MAP_SHARED));
+	EXPECT_EQ(-EINVAL, map_and_unmap(self->fd, 0, 0, PROT_READ, MAP_SHARED));
+	EXPECT_EQ(-EINVAL, map_and_unmap(self->fd, 1, PAGE, PROT_READ, MAP_SHARED));
 	/* Across the end of each region, into the next one. */
 	for (__u32 r = 0; r < self->l.nr; r++) {
 		const struct ktape_layout_entry *e = &self->e[r];
 		size_t size = e->ctl_size + e->data_size;
 
-		EXPECT_EQ(-EINVAL, try_map(self->fd, e->offset, size + 1,
-					   PROT_READ, MAP_SHARED));
-		EXPECT_EQ(-EINVAL, try_map(self->fd, e->offset + size, PAGE,
-					   PROT_READ, MAP_SHARED));
+		EXPECT_EQ(-EINVAL, map_and_unmap(self->fd, e->offset, size + 1,
+						 PROT_READ, MAP_SHARED));
+		EXPECT_EQ(-EINVAL, map_and_unmap(self->fd, e->offset + size,
+						 PAGE, PROT_READ, MAP_SHARED));
 		if (r + 1 < self->l.nr)
-			EXPECT_EQ(-EINVAL, try_map(self->fd, e->offset,
-						   e[1].offset - e->offset + PAGE,
-						   PROT_READ, MAP_SHARED));
+			EXPECT_EQ(-EINVAL,
+				  map_and_unmap(self->fd, e->offset,
+						e[1].offset - e->offset + PAGE,
+						PROT_READ, MAP_SHARED));
 	}
 }
 
@@ -236,7 +238,7 @@ TEST_F(mapping, no_indirect_writes)
 		struct kt_map m;
 
 		ptrace(PTRACE_TRACEME, 0, 0, 0);
-		if (kt_map(self->fd, 0, KTAPE_RING_EVENT, &m))
+		if (kt_map_ring(self->fd, 0, KTAPE_RING_EVENT, &m))
 			_exit(1);
 		*(struct ktape_ring_page **)junk = m.page;
 		raise(SIGSTOP);
@@ -381,7 +383,7 @@ static void be_child(struct kt_map *m, long n, int how)
 	if (kt_walk(m, NULL, NULL) != n)
 		_exit(1);
 	if (how % 4 == 0)
-		kt_unmap(m);
+		kt_unmap_ring(m);
 	if (how % 4 == 1)
 		madvise(m->page, m->size, MADV_DONTNEED);
 	if (how % 4 == 2)
@@ -475,7 +477,7 @@ TEST_F(mapping, holds_session_and_module)
 	EXPECT_LT(0, kt_module_users());
 	EXPECT_EQ(-1, syscall(SYS_delete_module, "ktape", O_NONBLOCK));
 	EXPECT_EQ(EAGAIN, errno);
-	kt_unmap(&self->m);
+	kt_unmap_ring(&self->m);
 	EXPECT_EQ(0, kt_module_users());
 }
 

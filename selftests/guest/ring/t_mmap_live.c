@@ -38,7 +38,7 @@ FIXTURE(live)
 static atomic_bool ends;
 
 /* Fill the event ring of one CPU again and again. */
-static void *emit(void *cpu)
+static void *fill_ring_main(void *cpu)
 {
 	kt_pin((long)cpu);
 	while (!atomic_load(&ends)) {
@@ -62,14 +62,14 @@ FIXTURE_SETUP(live)
 	ASSERT_GE(MAX_CPUS, self->cpus);
 	for (int cpu = 0; cpu < self->cpus; cpu++)
 		for (int kind = 0; kind < KTAPE_RINGS_PER_CPU; kind++)
-			ASSERT_EQ(0, kt_map(self->fd, cpu, kind,
-					    &self->m[cpu][kind]));
+			ASSERT_EQ(0, kt_map_ring(self->fd, cpu, kind,
+						 &self->m[cpu][kind]));
 	ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_SET, KTAPE_EV_SYS_ENTER,
 				    KTAPE_EV_SYS_EXIT, KTAPE_EV_SCHED_SWITCH));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	for (long cpu = 0; cpu < self->cpus; cpu++)
-		ASSERT_EQ(0, pthread_create(&self->thread[cpu], NULL, emit,
-					    (void *)cpu));
+		ASSERT_EQ(0, pthread_create(&self->thread[cpu], NULL,
+					    fill_ring_main, (void *)cpu));
 }
 
 FIXTURE_TEARDOWN(live)
@@ -79,7 +79,8 @@ FIXTURE_TEARDOWN(live)
 }
 
 /* Wait until each event ring has been filled once, otherwise nothing is tested. */
-static void stop(struct __test_metadata *_metadata, struct _test_data_live *self)
+static void stop_when_filled(struct __test_metadata *_metadata,
+			     struct _test_data_live *self)
 {
 	for (int cpu = 0; cpu < self->cpus; cpu++)
 		while (kt_load(&self->m[cpu][0].page->commit) <= RING)
@@ -87,11 +88,12 @@ static void stop(struct __test_metadata *_metadata, struct _test_data_live *self
 	atomic_store(&ends, true);
 	for (int cpu = 0; cpu < self->cpus; cpu++)
 		pthread_join(self->thread[cpu], NULL);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 }
 
 /* Check that every block and record of every ring is well-formed. */
-static void check(struct __test_metadata *_metadata, struct _test_data_live *self)
+static void check_live_rings(struct __test_metadata *_metadata,
+			     struct _test_data_live *self)
 {
 	for (int cpu = 0; cpu < self->cpus; cpu++)
 		for (int kind = 0; kind < KTAPE_RINGS_PER_CPU; kind++) {
@@ -102,7 +104,7 @@ static void check(struct __test_metadata *_metadata, struct _test_data_live *sel
 		}
 }
 
-static void touch(const struct kt_map *m)
+static void touch_mapped_pages(const struct kt_map *m)
 {
 	for (size_t off = 0; off < m->size; off += PAGE)
 		(void)*((volatile char *)m->page + off);
@@ -117,7 +119,7 @@ TEST_F_TIMEOUT(live, pages_dropped_one_by_one, 120)
 			char *page = (char *)m->page;
 			uint64_t before = m->page->commit;
 
-			touch(m);
+			touch_mapped_pages(m);
 			for (size_t off = 0; off < m->size; off += PAGE) {
 				ASSERT_EQ(0, madvise(page + off, PAGE,
 						     MADV_DONTNEED));
@@ -128,11 +130,11 @@ TEST_F_TIMEOUT(live, pages_dropped_one_by_one, 120)
 		}
 		usleep(10000);
 	}
-	stop(_metadata, self);
-	check(_metadata, self);
+	stop_when_filled(_metadata, self);
+	check_live_rings(_metadata, self);
 	for (int cpu = 0; cpu < self->cpus; cpu++)
 		madvise(self->m[cpu][0].page, self->m[cpu][0].size, MADV_DONTNEED);
-	check(_metadata, self);
+	check_live_rings(_metadata, self);
 }
 
 TEST_F_TIMEOUT(live, mappings_dropped, 120)
@@ -143,14 +145,15 @@ TEST_F_TIMEOUT(live, mappings_dropped, 120)
 	for (int i = 0; i < rounds; i++) {
 		m = &self->m[i % self->cpus][0];
 		if (i % 3 == 0)
-			touch(m);
+			touch_mapped_pages(m);
 		else
 			(void)*(volatile char *)(m->data + i % 16 * PAGE);
-		kt_unmap(m);
-		ASSERT_EQ(0, kt_map(self->fd, i % self->cpus, KTAPE_RING_EVENT, m));
+		kt_unmap_ring(m);
+		ASSERT_EQ(0, kt_map_ring(self->fd, i % self->cpus,
+					 KTAPE_RING_EVENT, m));
 	}
-	stop(_metadata, self);
-	check(_metadata, self);
+	stop_when_filled(_metadata, self);
+	check_live_rings(_metadata, self);
 }
 
 /* ---- memory pressure --------------------------------------------------- */
@@ -182,7 +185,7 @@ static int take_memory(long kib)
 #define KPF_BUDDY    10
 #define KPF_HWPOISON 19
 
-static uint64_t entry_of(const char *path, uint64_t index)
+static uint64_t pagemap_entry(const char *path, uint64_t index)
 {
 	int fd = open(path, O_RDONLY);
 	uint64_t entry = 0;
@@ -202,13 +205,14 @@ static int check_page_flags(const struct kt_map *m)
 
 	if (access("/proc/kpageflags", R_OK))
 		return 0;
-	touch(m);
+	touch_mapped_pages(m);
 	for (size_t off = 0; off < m->size; off += PAGE) {
-		pagemap = entry_of("/proc/self/pagemap",
-				   ((uintptr_t)m->page + off) / PAGE);
+		pagemap = pagemap_entry("/proc/self/pagemap",
+					((uintptr_t)m->page + off) / PAGE);
 		if (!(pagemap >> 63))
 			return -1;
-		flags = entry_of("/proc/kpageflags", pagemap & ((1ULL << 55) - 1));
+		flags = pagemap_entry("/proc/kpageflags",
+				      pagemap & ((1ULL << 55) - 1));
 		if (flags & bad)
 			return -2;
 	}
@@ -223,13 +227,13 @@ static int map_once(struct _test_data_live *self, int cpu, int kind, int how)
 {
 	struct kt_map *m = &self->m[cpu][kind];
 
-	touch(m);
+	touch_mapped_pages(m);
 	if (how == 0)
 		return madvise(m->page, m->size, MADV_DONTNEED);
 	if (how == 1)
 		return 0;
-	kt_unmap(m);
-	return kt_map(self->fd, cpu, kind, m);
+	kt_unmap_ring(m);
+	return kt_map_ring(self->fd, cpu, kind, m);
 }
 
 TEST_F_TIMEOUT(live, memory_pressure, 200)
@@ -258,8 +262,8 @@ TEST_F_TIMEOUT(live, memory_pressure, 200)
 	{
 		TH_LOG("%ld KiB", kib);
 	}
-	stop(_metadata, self);
-	check(_metadata, self);
+	stop_when_filled(_metadata, self);
+	check_live_rings(_metadata, self);
 	for (int cpu = 0; cpu < self->cpus; cpu++)
 		EXPECT_EQ(0, check_page_flags(&self->m[cpu][0]));
 }
@@ -277,11 +281,11 @@ TEST(memory_comes_back)
 			before = kt_free_kib();
 		fd = kt_create(main, 0, 2 * RING, BLOCK);
 		ASSERT_LE(0, fd);
-		ASSERT_EQ(0, kt_map(fd, 0, KTAPE_RING_EVENT, &m));
-		touch(&m);
+		ASSERT_EQ(0, kt_map_ring(fd, 0, KTAPE_RING_EVENT, &m));
+		touch_mapped_pages(&m);
 		if (i % 2)
 			close(fd);
-		kt_unmap(&m);
+		kt_unmap_ring(&m);
 		if (i % 2 == 0)
 			close(fd);
 	}
@@ -308,8 +312,8 @@ static const struct kt_map *ring_of(struct _test_data_live *self,
  * the first one that this reader received. Return: number of equal bytes, -1 if
  * some differ.
  */
-static long compare(struct _test_data_live *self, const struct ktape_block *b,
-		    uint64_t *first)
+static long compare_with_mapping(struct _test_data_live *self,
+				 const struct ktape_block *b, uint64_t *first)
 {
 	const struct kt_map *m = ring_of(self, b);
 	size_t len = b->content_bits / 8 - KTAPE_BLOCK_HEADER;
@@ -336,15 +340,15 @@ TEST_F_TIMEOUT(live, equals_read, 120)
 	ssize_t n;
 
 	ASSERT_NE(NULL, buf);
-	stop(_metadata, self);
-	check(_metadata, self);
+	stop_when_filled(_metadata, self);
+	check_live_rings(_metadata, self);
 	while ((n = read(self->fd, buf + len, room - len)) > 0)
 		len += n;
 	ASSERT_EQ(0, n);
 	at = ((struct ktape_metadata_packet *)buf)->packet_bits / 8;
 	while (at < len) {
 		struct ktape_block *b = (void *)(buf + at);
-		long same = compare(self, b, first);
+		long same = compare_with_mapping(self, b, first);
 
 		ASSERT_EQ(KTAPE_BLOCK_MAGIC, b->magic);
 		ASSERT_LE(0, same)
@@ -371,7 +375,7 @@ TEST_F_TIMEOUT(live, o_direct, 120)
 	void *copy;
 	int fd;
 
-	stop(_metadata, self);
+	stop_when_filled(_metadata, self);
 	fd = open("/scratch/ring", O_RDWR | O_CREAT | O_TRUNC | O_DIRECT, 0600);
 	if (fd < 0 && errno == EINVAL)
 		SKIP(return, "/scratch has no O_DIRECT");

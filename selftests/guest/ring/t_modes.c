@@ -22,7 +22,7 @@ struct found {
 	uint64_t first, next, holes, records, samples;
 };
 
-static void on_mapped(const struct kt_rec *r, void *arg)
+static void take_mapped_record(const struct kt_rec *r, void *arg)
 {
 	struct found *f = arg;
 	uint64_t n;
@@ -68,7 +68,7 @@ FIXTURE_SETUP(modes)
 	self->fd = kt_session(variant->mode, RING, BLOCK,
 			      KT_OPS(KTAPE_EV_SYS_ENTER_WIDE, KTAPE_EV_SYS_EXIT));
 	ASSERT_GE(self->fd, 0);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 }
 
 FIXTURE_TEARDOWN(modes)
@@ -121,13 +121,13 @@ TEST_F_TIMEOUT(modes, without_a_consumer, 180)
 
 	ASSERT_EQ(0, kt_loads_start(self->load, self->cpus, self->calls, kt_marked));
 	kt_loads_wait(self->load, self->cpus);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	for (int cpu = 0; cpu < self->cpus; cpu++) {
 		struct found f = {};
 		uint64_t stored;
 
-		ASSERT_EQ(0, kt_map(self->fd, cpu, KTAPE_RING_EVENT, &m));
-		ASSERT_LT(0, kt_walk(&m, on_mapped, &f));
+		ASSERT_EQ(0, kt_map_ring(self->fd, cpu, KTAPE_RING_EVENT, &m));
+		ASSERT_LT(0, kt_walk(&m, take_mapped_record, &f));
 		ASSERT_EQ(0, kt_stats(self->fd, cpu, KTAPE_RING_EVENT, &st));
 		/* The thread at START; samples; names. */
 		EXPECT_LE(2, st.emitted[KTAPE_CLASS_CONTROL]);
@@ -163,7 +163,7 @@ TEST_F_TIMEOUT(modes, without_a_consumer, 180)
 			EXPECT_LE(2 * (self->calls - f.next), kt_lost(&st) + 2);
 			EXPECT_LE(RING - BLOCK, kt_load(&m.page->commit));
 		}
-		kt_unmap(&m);
+		kt_unmap_ring(&m);
 	}
 }
 
@@ -172,12 +172,13 @@ struct seen {
 	struct found cpu[CPUS_MAX];
 };
 
-static void on_read(const struct ktape_block *b, const struct kt_rec *r, void *arg)
+static void take_read_record(const struct ktape_block *b,
+			     const struct kt_rec *r, void *arg)
 {
 	struct seen *s = arg;
 
 	if (b->kind == KTAPE_RING_EVENT && b->cpu < CPUS_MAX)
-		on_mapped(r, &s->cpu[b->cpu]);
+		take_mapped_record(r, &s->cpu[b->cpu]);
 }
 
 /*
@@ -195,7 +196,7 @@ TEST_F_TIMEOUT(modes, reader_is_lapped, 180)
 	/* What is overwritten before the first packet is not in its counts. */
 	if (variant->mode == KTAPE_MODE_OVERWRITE && kt_is_busy())
 		SKIP(return, "./busy may overwrite a ring before the first read");
-	t->record = on_read;
+	t->record = take_read_record;
 	t->arg = &seen;
 	kt_nonblock(self->fd, true);
 	for (int round = 0; round < 4; round++) {
@@ -204,7 +205,7 @@ TEST_F_TIMEOUT(modes, reader_is_lapped, 180)
 					    kt_marked));
 		kt_loads_wait(self->load, self->cpus);
 		if (round == 3)
-			ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+			ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 		/* Our own calls go on meanwhile; stop at what is there now. */
 		for (int i = 0; i < 40; i++)
 			ASSERT_LE(0, kt_buf_read(&b, self->fd, 65536));

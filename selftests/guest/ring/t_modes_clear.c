@@ -21,10 +21,10 @@ static size_t closed_blocks(int fd, uint64_t *pos, struct kt_gots *g)
 	struct kt_map m;
 	size_t before = g->nr;
 
-	if (kt_map(fd, 0, KTAPE_RING_EVENT, &m))
+	if (kt_map_ring(fd, 0, KTAPE_RING_EVENT, &m))
 		return -1;
 	kt_take_blocks(&m, pos, false, g);
-	kt_unmap(&m);
+	kt_unmap_ring(&m);
 	return g->nr - before;
 }
 
@@ -51,18 +51,18 @@ TEST(flush_closes_blocks)
 	ASSERT_GE(fd, 0);
 	/* A new kernel worker writes a name, too. */
 	ASSERT_EQ(0, kt_filter_pid(fd, getpid(), 0));
-	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_START));
 	EXPECT_EQ(0, closed_blocks(fd, &pos, &g));
 	reported = samples(fd);
 	EXPECT_LT(0, reported);
 	kt_rename(1);
 	EXPECT_EQ(0, closed_blocks(fd, &pos, &g));
-	EXPECT_EQ(0, kt_command(fd, KTAPE_IOC_FLUSH));
+	EXPECT_EQ(0, kt_control(fd, KTAPE_IOC_FLUSH));
 	EXPECT_EQ(1, closed_blocks(fd, &pos, &g));
 	/* The thread at START, and the rename. */
 	EXPECT_LE(KTAPE_BLOCK_HEADER + 32, g.v[0].len);
 	/* An empty block stays open. A block with a tracer sample is not empty. */
-	EXPECT_EQ(0, kt_command(fd, KTAPE_IOC_FLUSH));
+	EXPECT_EQ(0, kt_control(fd, KTAPE_IOC_FLUSH));
 	reported = samples(fd) - reported;
 	EXPECT_GE(reported, closed_blocks(fd, &pos, &g));
 	/*
@@ -71,7 +71,7 @@ TEST(flush_closes_blocks)
 	 */
 	for (int i = 0; i < 4 && !ret; i++) {
 		kt_rename(1);
-		ret = kt_command(fd, KTAPE_IOC_FLUSH);
+		ret = kt_control(fd, KTAPE_IOC_FLUSH);
 	}
 	EXPECT_EQ(-EAGAIN, ret);
 	closed_blocks(fd, &pos, &g);
@@ -86,7 +86,7 @@ TEST(flush_needs_discard)
 			    KT_OPS(KTAPE_EV_PROCESS_RENAME));
 
 	ASSERT_GE(fd, 0);
-	EXPECT_EQ(-EOPNOTSUPP, kt_command(fd, KTAPE_IOC_FLUSH));
+	EXPECT_EQ(-EOPNOTSUPP, kt_control(fd, KTAPE_IOC_FLUSH));
 	close(fd);
 }
 
@@ -101,7 +101,8 @@ struct order {
 	uint64_t back, nr;
 };
 
-static void on_record(const struct ktape_block *b, const struct kt_rec *r, void *arg)
+static void check_mark_order(const struct ktape_block *b,
+			     const struct kt_rec *r, void *arg)
 {
 	struct order *o = arg;
 	uint64_t n;
@@ -140,7 +141,7 @@ FIXTURE_SETUP(storm)
 	self->cpus = kt_cpus();
 	ASSERT_LE(self->cpus, CPUS_MAX);
 	self->l = kt_ledger_new();
-	self->l->next = on_record;
+	self->l->next = check_mark_order;
 	self->l->arg = &self->order;
 }
 
@@ -152,7 +153,7 @@ FIXTURE_TEARDOWN(storm)
 }
 
 /* Events that every reader misses are counted in the packets it reads. */
-static uint64_t missing(FIXTURE_DATA(storm) * self, int cpu, int kind)
+static uint64_t missing_of_kind(FIXTURE_DATA(storm) * self, int cpu, int kind)
 {
 	const struct kts_stream *s = &self->l->t.stream[cpu][kind];
 	struct ktape_stats st;
@@ -166,11 +167,11 @@ static uint64_t missing(FIXTURE_DATA(storm) * self, int cpu, int kind)
  * A reader's losses count from its first packet of a ring on, so every ring
  * gets an event that is read.
  */
-static int begin(FIXTURE_DATA(storm) * self)
+static int begin_storm(FIXTURE_DATA(storm) * self)
 {
 	ssize_t n;
 
-	if (kt_command(self->fd, KTAPE_IOC_START) ||
+	if (kt_control(self->fd, KTAPE_IOC_START) ||
 	    kt_loads_start(self->load, self->cpus, 5, kt_marked))
 		return -1;
 	kt_loads_wait(self->load, self->cpus);
@@ -204,7 +205,7 @@ TEST_F_TIMEOUT(storm, clear_and_flush, 240)
 	self->fd = kt_session(variant->mode, 32 * BLOCK, BLOCK,
 			      KT_OPS(KTAPE_EV_SYS_ENTER_WIDE));
 	ASSERT_GE(self->fd, 0);
-	ASSERT_EQ(0, begin(self));
+	ASSERT_EQ(0, begin_storm(self));
 	ASSERT_EQ(0, kt_loads_start(self->load, self->cpus, 0, kt_marked));
 	/* On a busy machine a CPU may not run for a long time. */
 	for (int i = 0; i < 500 / kt_scale() || !gaps_everywhere(self); i++) {
@@ -212,19 +213,19 @@ TEST_F_TIMEOUT(storm, clear_and_flush, 240)
 		ASSERT_LT(0, n);
 		ASSERT_STREQ("", self->l->t.error);
 		if (i % 5 == 0)
-			ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_CLEAR));
+			ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_CLEAR));
 		if (i % 7 == 0 && variant->mode == KTAPE_MODE_DISCARD)
-			kt_command(self->fd, KTAPE_IOC_FLUSH);
+			kt_control(self->fd, KTAPE_IOC_FLUSH);
 	}
 	kt_loads_stop(self->load, self->cpus);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, kt_follow_all(&self->l->t, &self->b, self->fd));
 	EXPECT_STREQ("", self->l->t.error);
 	EXPECT_EQ(0, self->order.back);
 	for (int cpu = 0; cpu < self->cpus; cpu++) {
 		struct kts_stream *s = &self->l->t.stream[cpu][0];
 
-		EXPECT_EQ(0, missing(self, cpu, KTAPE_RING_EVENT))
+		EXPECT_EQ(0, missing_of_kind(self, cpu, KTAPE_RING_EVENT))
 		{
 			TH_LOG("cpu %d: %llu records, %llu discarded, %llu gaps",
 			       cpu, (unsigned long long)s->records,
@@ -236,7 +237,7 @@ TEST_F_TIMEOUT(storm, clear_and_flush, 240)
 	}
 }
 
-static void nested(uint64_t n)
+static void call_and_yield(uint64_t n)
 {
 	syscall(SYS_getppid);
 	if (n % 4 == 0)
@@ -254,13 +255,13 @@ static bool loads_are_done(const struct kt_load *l, int nr)
 	return true;
 }
 
-static int all_events(int fd)
+static int record_all_events(int fd)
 {
 	struct ktape_profile p = { .op = KTAPE_PROFILE_SET };
 
 	for (int op = 1; op < KTAPE_TIME_EXTEND; op++)
 		if (kts_shapes[op].name)
-			kt_mask_add(p.mask, op);
+			kt_ops_add(p.mask, op);
 	return kt_profile(fd, &p);
 }
 
@@ -281,21 +282,21 @@ TEST_F_TIMEOUT(storm, smallest_rings, 240)
 	self->fd = kt_session(variant->mode, 4 * BLOCK, BLOCK,
 			      KT_OPS(KTAPE_EV_SCHED_SWITCH));
 	ASSERT_GE(self->fd, 0);
-	ASSERT_EQ(0, begin(self));
+	ASSERT_EQ(0, begin_storm(self));
 	/*
 	 * Events overwritten before the reader's first packet would not be
 	 * counted.
 	 */
-	ASSERT_EQ(0, all_events(self->fd));
+	ASSERT_EQ(0, record_all_events(self->fd));
 	ASSERT_EQ(0, kt_loads_start(self->load, self->cpus, 40000 / kt_scale(),
-				    nested));
+				    call_and_yield));
 	do {
 		n = kt_follow(&self->l->t, &self->b, self->fd, 30000);
 		ASSERT_LT(0, n);
 		ASSERT_STREQ("", self->l->t.error);
 	} while (!loads_are_done(self->load, self->cpus));
 	kt_loads_wait(self->load, self->cpus);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, kt_follow_all(&self->l->t, &self->b, self->fd));
 	EXPECT_STREQ("", self->l->t.error);
 	if (variant->mode == KTAPE_MODE_DISCARD) {
@@ -305,7 +306,7 @@ TEST_F_TIMEOUT(storm, smallest_rings, 240)
 	}
 	for (int i = 0; i < self->cpus * 2; i++) {
 		struct kts_stream *s = &self->l->t.stream[i / 2][i % 2];
-		int64_t off = missing(self, i / 2, i % 2);
+		int64_t off = missing_of_kind(self, i / 2, i % 2);
 
 		EXPECT_LE(llabs(off), DEPTH)
 		{
@@ -325,7 +326,7 @@ TEST(truncate_clears)
 	struct kt_buf b = {};
 
 	kt_pin(0);
-	l->next = on_record;
+	l->next = check_mark_order;
 	l->arg = &order;
 	ASSERT_GE(control, 0);
 	ASSERT_EQ(0, kt_profile_ops(control, KTAPE_PROFILE_OR,
@@ -338,12 +339,12 @@ TEST(truncate_clears)
 	close(fd);
 	for (int i = 100; i < 150; i++)
 		kt_marked(i);
-	ASSERT_EQ(0, kt_command(control, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(control, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, kt_follow_all(&l->t, &b, control));
 	EXPECT_STREQ("", l->t.error);
 	EXPECT_EQ(150, order.next[0]);
 	EXPECT_EQ(50, order.nr);
-	ASSERT_EQ(0, kt_command(control, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(control, KTAPE_IOC_START));
 	kt_buf_free(&b);
 	free(l);
 	close(control);

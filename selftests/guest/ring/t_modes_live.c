@@ -15,7 +15,7 @@
 /* Session 0 is in discard mode with small rings (tests.conf). */
 #define CPUS_MAX 16
 
-static void storm(uint64_t n)
+static void call_and_fork(uint64_t n)
 {
 	syscall(SYS_getppid);
 	if (n % 8 == 0)
@@ -31,7 +31,7 @@ static void storm(uint64_t n)
 	}
 }
 
-static uint64_t emitted(int fd, int cpus)
+static uint64_t count_emitted(int fd, int cpus)
 {
 	struct ktape_stats st;
 	uint64_t n = 0;
@@ -62,28 +62,28 @@ FIXTURE_TEARDOWN(live)
 }
 
 /* All events except the wide forms, which replace the short ones. */
-static int all_events(int fd)
+static int record_short_events(int fd)
 {
 	struct ktape_profile p = { .op = KTAPE_PROFILE_SET };
 
 	for (int op = 1; op < KTAPE_TIME_EXTEND; op++)
 		if (kts_shapes[op].name && op != KTAPE_EV_SYS_ENTER_WIDE &&
 		    op != KTAPE_EV_SYS_EXIT_WIDE)
-			kt_mask_add(p.mask, op);
+			kt_ops_add(p.mask, op);
 	return kt_profile(fd, &p);
 }
 
 /* Run the storm until there are enough events, then STOP. */
 static int blow(FIXTURE_DATA(live) * self)
 {
-	uint64_t begin = emitted(self->fd, self->cpus);
+	uint64_t begin = count_emitted(self->fd, self->cpus);
 
-	if (kt_loads_start(self->load, self->cpus, 0, storm))
+	if (kt_loads_start(self->load, self->cpus, 0, call_and_fork))
 		return -1;
-	while (emitted(self->fd, self->cpus) - begin < self->enough)
+	while (count_emitted(self->fd, self->cpus) - begin < self->enough)
 		usleep(20000);
 	kt_loads_stop(self->load, self->cpus);
-	return kt_command(self->fd, KTAPE_IOC_STOP);
+	return kt_control(self->fd, KTAPE_IOC_STOP);
 }
 
 struct consumer {
@@ -112,7 +112,7 @@ static bool is_running(int fd)
 }
 
 /* Wait until a ring is full; the time depends on the machine. */
-static void rest(const struct consumer *c)
+static void wait_for_loss(const struct consumer *c)
 {
 	uint64_t before = lost_by(c->fd, c->cpus);
 
@@ -121,7 +121,7 @@ static void rest(const struct consumer *c)
 }
 
 /* Read with pauses in which rings fill up. */
-static void *consume(void *arg)
+static void *read_with_pauses(void *arg)
 {
 	struct consumer *c = arg;
 	struct kt_buf b = {};
@@ -129,7 +129,7 @@ static void *consume(void *arg)
 
 	do {
 		if (n++ % 100 == 0)
-			rest(c);
+			wait_for_loss(c);
 		c->last = kt_follow(&c->l->t, &b, c->fd, 50000);
 	} while (c->last > 0 && !c->l->t.error[0]);
 	if (b.len)
@@ -146,11 +146,11 @@ TEST_F_TIMEOUT(live, read_adds_up, 400)
 	self->fd = kt_session(KTAPE_MODE_DISCARD, 262144, 4096,
 			      KT_OPS(KTAPE_EV_SCHED_SWITCH));
 	ASSERT_GE(self->fd, 0);
-	ASSERT_EQ(0, all_events(self->fd));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, record_short_events(self->fd));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	c.fd = self->fd;
 	c.cpus = self->cpus;
-	ASSERT_EQ(0, pthread_create(&c.thread, NULL, consume, &c));
+	ASSERT_EQ(0, pthread_create(&c.thread, NULL, read_with_pauses, &c));
 	ASSERT_EQ(0, blow(self));
 	pthread_join(c.thread, NULL);
 	EXPECT_EQ(0, c.last);
@@ -160,9 +160,10 @@ TEST_F_TIMEOUT(live, read_adds_up, 400)
 	for (int cpu = 0; cpu < self->cpus; cpu++)
 		EXPECT_LT(0, c.l->nr[cpu]);
 	TH_LOG("%llu events, %lld lost",
-	       (unsigned long long)emitted(self->fd, self->cpus), (long long)lost);
+	       (unsigned long long)count_emitted(self->fd, self->cpus),
+	       (long long)lost);
 	EXPECT_LT(0, lost);
-	EXPECT_LT(lost, emitted(self->fd, self->cpus));
+	EXPECT_LT(lost, count_emitted(self->fd, self->cpus));
 	free(c.l);
 }
 
@@ -174,7 +175,7 @@ struct mapped {
 	struct kt_gots got;
 };
 
-static int report(struct mapped *r)
+static int report_mapped_positions(struct mapped *r)
 {
 	struct ktape_position pos[CPUS_MAX * 2];
 	struct ktape_consumer c = { .size = sizeof(c),
@@ -189,7 +190,7 @@ static int report(struct mapped *r)
 	return kt_ioctl(r->fd, KTAPE_IOC_CONSUMER, &c);
 }
 
-static void *map_main(void *arg)
+static void *mapped_consumer_main(void *arg)
 {
 	struct mapped *r = arg;
 	struct kt_map m[CPUS_MAX * 2];
@@ -197,7 +198,7 @@ static void *map_main(void *arg)
 	int i;
 
 	for (i = 0; i < r->cpus * 2; i++)
-		if (kt_map(r->fd, i / 2, i % 2, &m[i]))
+		if (kt_map_ring(r->fd, i / 2, i % 2, &m[i]))
 			r->error = -1;
 	while (!r->error) {
 		last = __atomic_load_n(&r->stopped, __ATOMIC_ACQUIRE);
@@ -206,16 +207,17 @@ static void *map_main(void *arg)
 				kt_take_blocks(&m[i], &r->pos[i], last, &r->got);
 		if (last)
 			break;
-		r->error = report(r);
+		r->error = report_mapped_positions(r);
 		usleep(r->pause_us);
 	}
 	for (i = 0; i < r->cpus * 2; i++)
-		kt_unmap(&m[i]);
+		kt_unmap_ring(&m[i]);
 	return NULL;
 }
 
 /* Count the records read, by ring and class. */
-static int count(const struct kt_gots *g, uint64_t n[CPUS_MAX][2][KTAPE_CLASSES])
+static int count_records_read(const struct kt_gots *g,
+			      uint64_t n[CPUS_MAX][2][KTAPE_CLASSES])
 {
 	for (size_t i = 0; i < g->nr; i++) {
 		const struct kt_got *got = &g->v[i];
@@ -257,9 +259,10 @@ TEST_F_TIMEOUT(live, mapped_add_up, 400)
 	}
 	self->fd = kt_open(O_RDWR);
 	ASSERT_GE(self->fd, 0);
-	ASSERT_EQ(0, all_events(self->fd));
+	ASSERT_EQ(0, record_short_events(self->fd));
 	for (int i = 0; i < 2; i++)
-		ASSERT_EQ(0, pthread_create(&r[i].thread, NULL, map_main, &r[i]));
+		ASSERT_EQ(0, pthread_create(&r[i].thread, NULL,
+					    mapped_consumer_main, &r[i]));
 	ASSERT_EQ(0, blow(self));
 	for (int i = 0; i < 2; i++) {
 		__atomic_store_n(&r[i].stopped, true, __ATOMIC_RELEASE);
@@ -270,7 +273,7 @@ TEST_F_TIMEOUT(live, mapped_add_up, 400)
 	}
 	EXPECT_EQ(r[0].got.nr, r[1].got.nr);
 	EXPECT_EQ(r[0].got.nr, kt_gots_compare(&r[0].got, &r[1].got));
-	ASSERT_EQ(0, count(&r[0].got, n));
+	ASSERT_EQ(0, count_records_read(&r[0].got, n));
 	for (int i = 0; i < self->cpus * 2; i++) {
 		ASSERT_EQ(0, kt_stats(self->fd, i / 2, i % 2, &st));
 		for (int class = 0; class < KTAPE_CLASSES; class ++) {

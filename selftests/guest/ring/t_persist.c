@@ -21,7 +21,7 @@
  * Return true if the kernel log has a line with this text after
  * klog_from_here().
  */
-static bool reported(const char *text)
+static bool klog_has(const char *text)
 {
 	char line[8192];
 	bool found = false;
@@ -43,7 +43,7 @@ static bool reported(const char *text)
  * sanitizer kernel. @out: gets its output, or -1; @pid: its process. Return: 0
  * or a negative errno.
  */
-static int start(const char *command, int out, pid_t *pid)
+static int spawn_without_shell(const char *command, int out, pid_t *pid)
 {
 	char words[256], *argv[16] = {}, *left;
 	posix_spawn_file_actions_t files;
@@ -62,12 +62,12 @@ static int start(const char *command, int out, pid_t *pid)
 }
 
 /* Run a command. Return: its exit status, or -1. */
-static int run(const char *command)
+static int run_without_shell(const char *command)
 {
 	int status;
 	pid_t pid;
 
-	if (start(command, -1, &pid) || waitpid(pid, &status, 0) != pid)
+	if (spawn_without_shell(command, -1, &pid) || waitpid(pid, &status, 0) != pid)
 		return -1;
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
@@ -88,7 +88,7 @@ static bool prints(const char *command, const char *text)
 
 	if (pipe2(out, O_CLOEXEC))
 		return false;
-	if (start(command, out[1], &pid)) {
+	if (spawn_without_shell(command, out[1], &pid)) {
 		close(out[0]);
 		close(out[1]);
 		return false;
@@ -108,7 +108,7 @@ static bool prints(const char *command, const char *text)
 	return found;
 }
 
-static int info(int fd, struct ktape_persist_info *i)
+static int get_persist_info(int fd, struct ktape_persist_info *i)
 {
 	memset(i, 0, sizeof(*i));
 	i->size = sizeof(*i);
@@ -125,7 +125,7 @@ FIXTURE_SETUP(same_load)
 {
 	self->fd = kt_open(O_RDWR);
 	if (self->fd < 0) {
-		ASSERT_EQ(0, load(REGION " persist_drop=1"));
+		ASSERT_EQ(0, load_ktape(REGION " persist_drop=1"));
 		self->fd = kt_open(O_RDWR);
 	}
 	ASSERT_LE(0, self->fd);
@@ -155,7 +155,7 @@ TEST_F(same_load, session_0)
 			bytes += e[n].data_size;
 	EXPECT_LT(M / 2, bytes);
 	EXPECT_GT(HALF, bytes);
-	ASSERT_EQ(0, info(self->fd, &i));
+	ASSERT_EQ(0, get_persist_info(self->fd, &i));
 	EXPECT_EQ(KTAPE_PERSIST_REGION | KTAPE_PERSIST_IN_USE, i.flags);
 	EXPECT_EQ(4 * M, i.region_size);
 	EXPECT_EQ(0, i.old_size);
@@ -189,10 +189,10 @@ TEST_F(same_load, rights)
 	struct ktape_persist_info i = { .size = sizeof(i), .flags = 1 };
 
 	ASSERT_LE(0, fd);
-	EXPECT_EQ(-EPERM, kt_command(fd, KTAPE_IOC_PERSIST_DROP));
+	EXPECT_EQ(-EPERM, kt_control(fd, KTAPE_IOC_PERSIST_DROP));
 	EXPECT_EQ(-EINVAL, kt_ioctl(fd, KTAPE_IOC_PERSIST_READ, &r));
 	EXPECT_EQ(-EINVAL, kt_ioctl(fd, KTAPE_IOC_PERSIST_INFO, &i));
-	EXPECT_EQ(0, info(fd, &i));
+	EXPECT_EQ(0, get_persist_info(fd, &i));
 	close(fd);
 }
 
@@ -208,7 +208,7 @@ TEST_F(same_load, reading)
 	for (int i = 0; i < 100; i++)
 		ASSERT_EQ(0, ktape_text(mark, "over and over"));
 	close(mark);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	while ((n = read(self->fd, buf, sizeof(buf))) > 0)
 		for (char *p = buf;
 		     (p = memmem(p, buf + n - p, "over and over", 13)); p++)
@@ -216,7 +216,7 @@ TEST_F(same_load, reading)
 	EXPECT_EQ(0, n);
 	/* A name may lie across two reads. */
 	EXPECT_LE(98, found);
-	EXPECT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	EXPECT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 }
 
 FIXTURE(persist)
@@ -227,8 +227,8 @@ FIXTURE(persist)
 FIXTURE_SETUP(persist)
 {
 	/* For same_load. */
-	unload();
-	ASSERT_EQ(0, load(REGION " persist_drop=1"));
+	unload_ktape();
+	ASSERT_EQ(0, load_ktape(REGION " persist_drop=1"));
 	self->fd = kt_open(O_RDWR);
 	ASSERT_LE(0, self->fd);
 }
@@ -237,7 +237,7 @@ FIXTURE_TEARDOWN(persist)
 {
 	if (self->fd >= 0)
 		close(self->fd);
-	EXPECT_EQ(0, unload());
+	EXPECT_EQ(0, unload_ktape());
 }
 
 TEST_F_TIMEOUT(persist, one_at_a_time, 300)
@@ -246,15 +246,15 @@ TEST_F_TIMEOUT(persist, one_at_a_time, 300)
 
 	EXPECT_EQ(-EBUSY, kt_create(self->fd, KTAPE_MODE_PERSISTENT, 0, 0));
 	close(self->fd);
-	ASSERT_EQ(0, unload());
-	ASSERT_EQ(0, load(REGION " persist_drop=1 mode=overwrite"));
+	ASSERT_EQ(0, unload_ktape());
+	ASSERT_EQ(0, load_ktape(REGION " persist_drop=1 mode=overwrite"));
 	self->fd = kt_open(O_RDWR);
 	ASSERT_LE(0, self->fd);
 	for (int i = 0; i < 3; i++) {
 		own = kt_create(self->fd, KTAPE_MODE_PERSISTENT, 16 * PAGE, PAGE);
 		ASSERT_LE(0, own);
 		EXPECT_EQ(-EBUSY, kt_create(self->fd, KTAPE_MODE_PERSISTENT, 0, 0));
-		EXPECT_EQ(0, kt_command(own, KTAPE_IOC_START));
+		EXPECT_EQ(0, kt_control(own, KTAPE_IOC_START));
 		close(own);
 	}
 	EXPECT_EQ(-ENOSPC, kt_create(self->fd, KTAPE_MODE_PERSISTENT, 64 * M, 0));
@@ -270,15 +270,15 @@ TEST_F_TIMEOUT(persist, after_unload, 300)
 	struct ktape_features f;
 
 	EXPECT_EQ(-ENODATA, read_old(self->fd, 0, page, PAGE));
-	EXPECT_EQ(-ENODATA, kt_command(self->fd, KTAPE_IOC_PERSIST_DROP));
+	EXPECT_EQ(-ENODATA, kt_control(self->fd, KTAPE_IOC_PERSIST_DROP));
 	ASSERT_EQ(0, kt_features(self->fd, &f));
 	close(self->fd);
-	ASSERT_EQ(0, unload());
-	ASSERT_EQ(0, load(REGION));
-	EXPECT_TRUE(reported("an earlier trace"));
+	ASSERT_EQ(0, unload_ktape());
+	ASSERT_EQ(0, load_ktape(REGION));
+	EXPECT_TRUE(klog_has("an earlier trace"));
 	self->fd = kt_open(O_RDWR);
 	ASSERT_LE(0, self->fd);
-	ASSERT_EQ(0, info(self->fd, &i));
+	ASSERT_EQ(0, get_persist_info(self->fd, &i));
 	EXPECT_EQ(4 * M, i.old_size);
 
 	ASSERT_EQ(PAGE, read_old(self->fd, 0, page, PAGE));
@@ -299,21 +299,21 @@ TEST_F_TIMEOUT(persist, after_unload, 300)
 	EXPECT_TRUE(prints("ktape recover -q -o after", "stopped"));
 	EXPECT_TRUE(prints("ktape dump after", "sched_switch"));
 
-	EXPECT_EQ(0, kt_command(self->fd, KTAPE_IOC_PERSIST_DROP));
+	EXPECT_EQ(0, kt_control(self->fd, KTAPE_IOC_PERSIST_DROP));
 	EXPECT_EQ(-ENODATA, read_old(self->fd, 0, page, PAGE));
-	EXPECT_EQ(1, run("ktape recover -q -o again"));
+	EXPECT_EQ(1, run_without_shell("ktape recover -q -o again"));
 }
 
 /* Load again. The trace of the load has @uuid. */
-static void load_again(struct __test_metadata *_metadata,
-		       FIXTURE_DATA(persist) * self, uint8_t *uuid)
+static void reload_persist(struct __test_metadata *_metadata,
+			   FIXTURE_DATA(persist) * self, uint8_t *uuid)
 {
 	struct ktape_features f;
 
 	if (self->fd >= 0)
 		close(self->fd);
-	EXPECT_EQ(0, unload());
-	EXPECT_EQ(0, load(REGION));
+	EXPECT_EQ(0, unload_ktape());
+	EXPECT_EQ(0, load_ktape(REGION));
 	self->fd = kt_open(O_RDWR);
 	EXPECT_LE(0, self->fd);
 	EXPECT_EQ(0, kt_features(self->fd, &f));
@@ -360,7 +360,7 @@ TEST_F_TIMEOUT(persist, crash_loop, 300)
 	for (int i = 1; i < 5; i++) {
 		if (i == 3)
 			set_clock(-1);
-		load_again(_metadata, self, uuid[i]);
+		reload_persist(_metadata, self, uuid[i]);
 		EXPECT_TRUE(takes("", uuid[i - 1]));
 		EXPECT_TRUE(takes(half[(i - 1) % 2], uuid[i - 1]));
 		if (i > 1) {
@@ -379,26 +379,26 @@ TEST_F_TIMEOUT(persist, dropped, 300)
 
 	ASSERT_EQ(0, kt_features(self->fd, &f));
 	memcpy(uuid[0], f.uuid, sizeof(f.uuid));
-	load_again(_metadata, self, uuid[1]);
-	EXPECT_EQ(0, kt_command(self->fd, KTAPE_IOC_PERSIST_DROP));
-	ASSERT_EQ(0, info(self->fd, &i));
+	reload_persist(_metadata, self, uuid[1]);
+	EXPECT_EQ(0, kt_control(self->fd, KTAPE_IOC_PERSIST_DROP));
+	ASSERT_EQ(0, get_persist_info(self->fd, &i));
 	EXPECT_EQ(0, i.old_size);
-	load_again(_metadata, self, uuid[2]);
+	reload_persist(_metadata, self, uuid[2]);
 	EXPECT_TRUE(takes("", uuid[1]));
 	EXPECT_FALSE(takes("--at 0", uuid[0]));
 	EXPECT_FALSE(takes("--at 0x200000", uuid[0]));
 	/* Also for a load in which nothing was recorded. */
 	close(self->fd);
-	ASSERT_EQ(0, unload());
-	ASSERT_EQ(0, load(REGION " mode=overwrite"));
+	ASSERT_EQ(0, unload_ktape());
+	ASSERT_EQ(0, load_ktape(REGION " mode=overwrite"));
 	self->fd = kt_open(O_RDWR);
 	EXPECT_TRUE(takes("", uuid[2]));
-	EXPECT_EQ(0, kt_command(self->fd, KTAPE_IOC_PERSIST_DROP));
+	EXPECT_EQ(0, kt_control(self->fd, KTAPE_IOC_PERSIST_DROP));
 	close(self->fd);
-	ASSERT_EQ(0, unload());
-	ASSERT_EQ(0, load(REGION));
+	ASSERT_EQ(0, unload_ktape());
+	ASSERT_EQ(0, load_ktape(REGION));
 	self->fd = kt_open(O_RDWR);
-	ASSERT_EQ(0, info(self->fd, &i));
+	ASSERT_EQ(0, get_persist_info(self->fd, &i));
 	EXPECT_EQ(0, i.old_size);
 }
 
@@ -416,10 +416,10 @@ TEST_F_TIMEOUT(persist, dropped_without_number, 300)
 	 * The half to be used has the first trace, the other half the second
 	 * one.
 	 */
-	load_again(_metadata, self, uuid);
+	reload_persist(_metadata, self, uuid);
 	close(self->fd);
-	ASSERT_EQ(0, unload());
-	ASSERT_EQ(0, load(REGION " mode=overwrite"));
+	ASSERT_EQ(0, unload_ktape());
+	ASSERT_EQ(0, load_ktape(REGION " mode=overwrite"));
 	self->fd = kt_open(O_RDWR);
 	ASSERT_LE(0, self->fd);
 	while (n < 64 && (fd[n] = kt_create(self->fd, KTAPE_MODE_OVERWRITE,
@@ -430,13 +430,13 @@ TEST_F_TIMEOUT(persist, dropped_without_number, 300)
 	EXPECT_EQ(-EMFILE, kt_create(self->fd, KTAPE_MODE_PERSISTENT, 0, 0));
 	while (n--)
 		close(fd[n]);
-	EXPECT_EQ(0, kt_command(self->fd, KTAPE_IOC_PERSIST_DROP));
+	EXPECT_EQ(0, kt_control(self->fd, KTAPE_IOC_PERSIST_DROP));
 	close(self->fd);
-	ASSERT_EQ(0, unload());
-	ASSERT_EQ(0, load(REGION " mode=overwrite"));
+	ASSERT_EQ(0, unload_ktape());
+	ASSERT_EQ(0, load_ktape(REGION " mode=overwrite"));
 	self->fd = kt_open(O_RDWR);
 	ASSERT_LE(0, self->fd);
-	ASSERT_EQ(0, info(self->fd, &i));
+	ASSERT_EQ(0, get_persist_info(self->fd, &i));
 	EXPECT_EQ(0, i.old_size);
 }
 
@@ -450,10 +450,10 @@ TEST_F_TIMEOUT(persist, hibernation, 300)
 		SKIP(return, "the kernel has no test mode for it");
 	klog_from_here();
 	EXPECT_EQ(-EBUSY, kt_write_text("/sys/power/state", "disk"));
-	EXPECT_TRUE(reported("a persistent session exists"));
+	EXPECT_TRUE(klog_has("a persistent session exists"));
 	close(self->fd);
-	ASSERT_EQ(0, unload());
-	ASSERT_EQ(0, load(REGION " persist_drop=1 mode=overwrite"));
+	ASSERT_EQ(0, unload_ktape());
+	ASSERT_EQ(0, load_ktape(REGION " persist_drop=1 mode=overwrite"));
 	self->fd = kt_open(O_RDWR);
 	ASSERT_LE(0, self->fd);
 	EXPECT_EQ(0, kt_write_text("/sys/power/state", "disk"));
@@ -488,14 +488,14 @@ TEST_F_TIMEOUT(persist, passed_on_descriptor, 300)
 	pid_t pid;
 	int status;
 
-	load_again(_metadata, self, uuid);
+	reload_persist(_metadata, self, uuid);
 	ASSERT_EQ(PAGE, read_old(self->fd, 0, page, PAGE));
 	pid = fork();
 	ASSERT_LE(0, pid);
 	if (!pid) {
-		bool right = !drop_rights() && !info(self->fd, &i) &&
+		bool right = !drop_rights() && !get_persist_info(self->fd, &i) &&
 			     read_old(self->fd, 0, page, PAGE) == -EPERM &&
-			     kt_command(self->fd, KTAPE_IOC_PERSIST_DROP) == -EPERM;
+			     kt_control(self->fd, KTAPE_IOC_PERSIST_DROP) == -EPERM;
 
 		_exit(!right);
 	}
@@ -541,22 +541,22 @@ TEST_F_TIMEOUT(refused, all, 300)
 	int fd;
 
 	for (size_t i = 0; i < ARRAY_SIZE(v); i++) {
-		EXPECT_NE(0, load(v[i].parameters));
-		EXPECT_TRUE(reported(v[i].why))
+		EXPECT_NE(0, load_ktape(v[i].parameters));
+		EXPECT_TRUE(klog_has(v[i].why))
 		{
 			TH_LOG("%s: no \"%s\" in the log", v[i].parameters,
 			       v[i].why);
 		}
 	}
 	/* The refused attempts leave nothing behind. */
-	ASSERT_EQ(0, load(REGION));
-	ASSERT_EQ(0, unload());
-	ASSERT_EQ(0, load(""));
+	ASSERT_EQ(0, load_ktape(REGION));
+	ASSERT_EQ(0, unload_ktape());
+	ASSERT_EQ(0, load_ktape(""));
 	fd = kt_open(O_RDWR);
 	ASSERT_LE(0, fd);
 	EXPECT_EQ(-ENODEV, kt_create(fd, KTAPE_MODE_PERSISTENT, 0, 0));
 	close(fd);
-	ASSERT_EQ(0, unload());
+	ASSERT_EQ(0, unload_ktape());
 }
 
 TEST_HARNESS_MAIN

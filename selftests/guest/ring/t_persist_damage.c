@@ -15,7 +15,7 @@ FIXTURE(damage)
 
 FIXTURE_SETUP(damage)
 {
-	ASSERT_EQ(0, load(REGION " persist_drop=1"));
+	ASSERT_EQ(0, load_ktape(REGION " persist_drop=1"));
 	self->fd = kt_open(O_RDWR);
 	ASSERT_LE(0, self->fd);
 }
@@ -24,23 +24,24 @@ FIXTURE_TEARDOWN(damage)
 {
 	if (self->fd >= 0)
 		close(self->fd);
-	EXPECT_EQ(0, unload());
+	EXPECT_EQ(0, unload_ktape());
 }
 
 /* Load again. */
-static void load_again(struct __test_metadata *_metadata, FIXTURE_DATA(damage) * self)
+static void reload_damaged(struct __test_metadata *_metadata,
+			   FIXTURE_DATA(damage) * self)
 {
 	if (self->fd >= 0)
 		close(self->fd);
-	EXPECT_EQ(0, unload());
-	EXPECT_EQ(0, load(REGION));
+	EXPECT_EQ(0, unload_ktape());
+	EXPECT_EQ(0, load_ktape(REGION));
 	self->fd = kt_open(O_RDWR);
 	EXPECT_LE(0, self->fd);
 }
 
 /* Find a ring's memory in the half of the first load. */
-static int find_slot(int fd, uint32_t cpu, uint32_t kind,
-		     struct ktape_persist_ring *to)
+static int find_ring_slot(int fd, uint32_t cpu, uint32_t kind,
+			  struct ktape_persist_ring *to)
 {
 	struct ktape_persist super;
 
@@ -57,7 +58,7 @@ static int find_slot(int fd, uint32_t cpu, uint32_t kind,
 }
 
 /* Overwrite memory in the second half. Return: 0 or -errno. */
-static int poke(uint64_t offset, uint64_t length, unsigned int value)
+static int poke_region(uint64_t offset, uint64_t length, unsigned int value)
 {
 	char parameters[96];
 	int ret;
@@ -108,13 +109,15 @@ static int do_damage(const struct ktape_persist_ring *ring, const struct damage 
 	int ret = 0;
 
 	if (!d->length)
-		return poke(ring->blocks,
-			    (uint64_t)ring->nr_blocks * ring->block_size, d->value);
+		return poke_region(ring->blocks,
+				   (uint64_t)ring->nr_blocks * ring->block_size,
+				   d->value);
 	if (!d->block)
-		return poke(ring->page + d->page, d->length, d->value);
+		return poke_region(ring->page + d->page, d->length, d->value);
 	for (uint32_t i = 0; !ret && i < ring->nr_blocks; i++)
-		ret = poke(ring->blocks + (uint64_t)i * ring->block_size + d->block,
-			   d->length, d->value);
+		ret = poke_region(ring->blocks + (uint64_t)i * ring->block_size +
+					  d->block,
+				  d->length, d->value);
 	return ret;
 }
 
@@ -151,17 +154,17 @@ TEST_F_TIMEOUT(damage, all_rings, 300)
 		if (self->fd >= 0)
 			close(self->fd);
 		self->fd = -1;
-		ASSERT_EQ(0, unload());
-		ASSERT_EQ(0, load(REGION " persist_drop=1"));
-		load_again(_metadata, self);
-		ASSERT_EQ(0, find_slot(self->fd, 0, KTAPE_RING_EVENT, &ring));
+		ASSERT_EQ(0, unload_ktape());
+		ASSERT_EQ(0, load_ktape(REGION " persist_drop=1"));
+		reload_damaged(_metadata, self);
+		ASSERT_EQ(0, find_ring_slot(self->fd, 0, KTAPE_RING_EVENT, &ring));
 		ASSERT_EQ(0, kt_pin(0));
 		ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_OR,
 					    KTAPE_EV_SYS_ENTER,
 					    KTAPE_EV_SYS_EXIT, 0));
 		/* Wait until each block has been used. */
 		kt_getppids((uint64_t)ring.nr_blocks * ring.block_size / 16);
-		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+		ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 		ASSERT_EQ(0, kt_stats(self->fd, 0, KTAPE_RING_EVENT, &st));
 		whole = read_on(self->fd, &errors);
 		EXPECT_EQ(0, errors);
@@ -190,13 +193,13 @@ static void load_quiet(struct __test_metadata *_metadata,
 	if (self->fd >= 0)
 		close(self->fd);
 	self->fd = -1;
-	ASSERT_EQ(0, unload());
-	ASSERT_EQ(0, load(REGION " persist_drop=1"));
-	ASSERT_EQ(0, unload());
-	ASSERT_EQ(0, load(REGION " profile=none"));
+	ASSERT_EQ(0, unload_ktape());
+	ASSERT_EQ(0, load_ktape(REGION " persist_drop=1"));
+	ASSERT_EQ(0, unload_ktape());
+	ASSERT_EQ(0, load_ktape(REGION " profile=none"));
 	self->fd = kt_open(O_RDWR);
 	ASSERT_LE(0, self->fd);
-	ASSERT_EQ(0, find_slot(self->fd, 0, KTAPE_RING_EVENT, ring));
+	ASSERT_EQ(0, find_ring_slot(self->fd, 0, KTAPE_RING_EVENT, ring));
 	ASSERT_EQ(0, kt_pin(0));
 	ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_OR,
 				    KTAPE_EV_SYS_ENTER, 0, 0));
@@ -233,7 +236,7 @@ TEST_F_TIMEOUT(damage, block_being_filled, 300)
 	EXPECT_LT(0, bytes);
 	ASSERT_EQ(0, kt_stats(self->fd, 0, KTAPE_RING_EVENT, &st));
 	ASSERT_GT(ring.block_size, st.commit);
-	ASSERT_EQ(0, poke(ring.blocks + KTAPE_BLOCK_HEADER, 64, 0xff));
+	ASSERT_EQ(0, poke_region(ring.blocks + KTAPE_BLOCK_HEADER, 64, 0xff));
 	for (int i = 0; i < 10; i++) {
 		kt_getppids(5);
 		errors += read_there(self->fd, &bytes);
@@ -261,7 +264,7 @@ TEST_F_TIMEOUT(damage, before_a_part, 300)
 	EXPECT_EQ(0, read_there(self->fd, &bytes));
 	EXPECT_LT(0, bytes);
 	kt_getppids(20);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, kt_stats(self->fd, 0, KTAPE_RING_EVENT, &st));
 	ASSERT_GT(ring.block_size, st.commit);
 	/*
@@ -269,10 +272,10 @@ TEST_F_TIMEOUT(damage, before_a_part, 300)
 	 * the data.
 	 */
 	size = st.commit - first - 12;
-	ASSERT_EQ(0, poke(ring.blocks + first + 4, 4, 0x10));
+	ASSERT_EQ(0, poke_region(ring.blocks + first + 4, 4, 0x10));
 	for (int i = 0; i < 4; i++)
-		ASSERT_EQ(0, poke(ring.blocks + first + 8 + i, 1,
-				  size >> 8 * i & 0xff));
+		ASSERT_EQ(0, poke_region(ring.blocks + first + 8 + i, 1,
+					 size >> 8 * i & 0xff));
 	EXPECT_LT(0, read_on(self->fd, &errors));
 	EXPECT_EQ(1, errors);
 }

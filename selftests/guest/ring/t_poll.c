@@ -42,13 +42,13 @@ static uint64_t unread(int fd, const struct mark *since)
 	return most;
 }
 
-static void emit(int fd, const struct mark *since, uint64_t bytes)
+static void emit_until_unread(int fd, const struct mark *since, uint64_t bytes)
 {
 	while (unread(fd, since) < bytes)
 		kt_rename(1);
 }
 
-static int look(int fd)
+static int poll_once(int fd)
 {
 	struct pollfd p = { .fd = fd, .events = IN };
 
@@ -65,7 +65,7 @@ FIXTURE(poll)
  * once more, so its result alone does not show that it was woken. Return:
  * revents, 0 if it was not woken in time.
  */
-static int wait_for(int fd)
+static int poll_until_woken(int fd)
 {
 	struct pollfd p = { .fd = fd, .events = IN };
 	int seconds = 10 * kt_scale();
@@ -82,7 +82,7 @@ FIXTURE_SETUP(poll)
 	self->fd = kt_session(KTAPE_MODE_OVERWRITE, RING, BLOCK,
 			      KT_OPS(KTAPE_EV_PROCESS_RENAME));
 	ASSERT_GE(self->fd, 0);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 }
 
 FIXTURE_TEARDOWN(poll)
@@ -98,7 +98,7 @@ static int watermark(int fd, uint64_t bytes)
 }
 
 /* Read everything there is; read bytes are no longer counted. */
-static void drain(int fd)
+static void drain_descriptor(int fd)
 {
 	static char buf[65536];
 
@@ -107,7 +107,7 @@ static void drain(int fd)
 		;
 }
 
-static uint64_t written(int fd)
+static uint64_t count_committed(int fd)
 {
 	struct ktape_stats st;
 	uint64_t n = 0;
@@ -130,11 +130,11 @@ static int look_drained(int fd, struct mark *at)
 	int revents;
 
 	do {
-		before = written(fd);
-		drain(fd);
+		before = count_committed(fd);
+		drain_descriptor(fd);
 		here(fd, at);
-		revents = look(fd);
-	} while (written(fd) != before);
+		revents = poll_once(fd);
+	} while (count_committed(fd) != before);
 	return revents;
 }
 
@@ -142,14 +142,14 @@ TEST_F(poll, a_block_is_enough)
 {
 	struct mark begin = {};
 
-	drain(self->fd);
-	EXPECT_EQ(0, look(self->fd));
-	emit(self->fd, &begin, BLOCK / 2);
-	EXPECT_EQ(0, look(self->fd));
-	emit(self->fd, &begin, BLOCK + 1);
-	EXPECT_EQ(IN, look(self->fd));
-	drain(self->fd);
-	EXPECT_EQ(0, look(self->fd));
+	drain_descriptor(self->fd);
+	EXPECT_EQ(0, poll_once(self->fd));
+	emit_until_unread(self->fd, &begin, BLOCK / 2);
+	EXPECT_EQ(0, poll_once(self->fd));
+	emit_until_unread(self->fd, &begin, BLOCK + 1);
+	EXPECT_EQ(IN, poll_once(self->fd));
+	drain_descriptor(self->fd);
+	EXPECT_EQ(0, poll_once(self->fd));
 }
 
 TEST_F(poll, watermark_is_kept)
@@ -161,20 +161,20 @@ TEST_F(poll, watermark_is_kept)
 		ASSERT_EQ(0, watermark(self->fd, marks[i]));
 		EXPECT_EQ(0, look_drained(self->fd, &begin));
 		if (marks[i] > 1000) {
-			emit(self->fd, &begin, marks[i] - 1000);
-			EXPECT_EQ(0, look(self->fd));
+			emit_until_unread(self->fd, &begin, marks[i] - 1000);
+			EXPECT_EQ(0, poll_once(self->fd));
 		}
-		emit(self->fd, &begin, marks[i]);
-		EXPECT_EQ(IN, look(self->fd))
+		emit_until_unread(self->fd, &begin, marks[i]);
+		EXPECT_EQ(IN, poll_once(self->fd))
 		{
 			TH_LOG("watermark %llu", (unsigned long long)marks[i]);
 		}
 	}
 	/* Back to one block. */
-	drain(self->fd);
+	drain_descriptor(self->fd);
 	ASSERT_EQ(0, watermark(self->fd, 0));
 	kt_rename(1);
-	EXPECT_EQ(0, look(self->fd));
+	EXPECT_EQ(0, poll_once(self->fd));
 }
 
 struct emitter {
@@ -190,14 +190,14 @@ static void *emit_later(void *arg)
 	kt_pin(0);
 	usleep(300000);
 	here(e->fd, &begin);
-	emit(e->fd, &begin, e->bytes);
+	emit_until_unread(e->fd, &begin, e->bytes);
 	return NULL;
 }
 
-static void *stop_later(void *arg)
+static void *stop_poll_later(void *arg)
 {
 	usleep(300000);
-	kt_command(*(int *)arg, KTAPE_IOC_STOP);
+	kt_control(*(int *)arg, KTAPE_IOC_STOP);
 	return NULL;
 }
 
@@ -207,12 +207,12 @@ TEST_F_TIMEOUT(poll, wakes_at_a_block, 300)
 	struct emitter e = { self->fd, BLOCK + 64 };
 	pthread_t thread;
 
-	drain(self->fd);
+	drain_descriptor(self->fd);
 	for (int i = 0; i < 3; i++) {
 		ASSERT_EQ(0, pthread_create(&thread, NULL, emit_later, &e));
-		EXPECT_EQ(IN, wait_for(self->fd));
+		EXPECT_EQ(IN, poll_until_woken(self->fd));
 		pthread_join(thread, NULL);
-		drain(self->fd);
+		drain_descriptor(self->fd);
 	}
 }
 
@@ -225,7 +225,7 @@ TEST_F_TIMEOUT(poll, wakes_at_a_large_watermark, 300)
 	ASSERT_EQ(0, watermark(self->fd, 4 * BLOCK));
 	EXPECT_EQ(0, look_drained(self->fd, &begin));
 	ASSERT_EQ(0, pthread_create(&thread, NULL, emit_later, &e));
-	EXPECT_EQ(IN, wait_for(self->fd));
+	EXPECT_EQ(IN, poll_until_woken(self->fd));
 	EXPECT_LE(4 * BLOCK, unread(self->fd, &begin));
 	pthread_join(thread, NULL);
 }
@@ -241,10 +241,10 @@ TEST_F_TIMEOUT(poll, wakes_at_a_small_watermark, 300)
 	 * anyhow.
 	 */
 	kt_rename(1);
-	drain(self->fd);
+	drain_descriptor(self->fd);
 	ASSERT_EQ(0, watermark(self->fd, 100));
 	ASSERT_EQ(0, pthread_create(&thread, NULL, emit_later, &e));
-	EXPECT_EQ(IN, wait_for(self->fd));
+	EXPECT_EQ(IN, poll_until_woken(self->fd));
 	pthread_join(thread, NULL);
 }
 
@@ -252,14 +252,14 @@ TEST_F_TIMEOUT(poll, stop_hangs_up, 300)
 {
 	pthread_t thread;
 
-	ASSERT_EQ(0, pthread_create(&thread, NULL, stop_later, &self->fd));
-	EXPECT_EQ(IN | POLLHUP, wait_for(self->fd));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, stop_poll_later, &self->fd));
+	EXPECT_EQ(IN | POLLHUP, poll_until_woken(self->fd));
 	pthread_join(thread, NULL);
 	/* Also after everything was read: then read() returns 0 at once. */
-	drain(self->fd);
-	EXPECT_EQ(IN | POLLHUP, look(self->fd));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
-	EXPECT_EQ(0, look(self->fd));
+	drain_descriptor(self->fd);
+	EXPECT_EQ(IN | POLLHUP, poll_once(self->fd));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
+	EXPECT_EQ(0, poll_once(self->fd));
 }
 
 /* Two open files of session 0 have their own watermarks and positions. */
@@ -272,19 +272,19 @@ TEST_F(poll, readers_do_not_disturb_each_other)
 	ASSERT_GE(a, 0);
 	ASSERT_GE(b, 0);
 	ASSERT_GE(session0, 0);
-	ASSERT_EQ(0, kt_command(session0, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(session0, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, kt_profile_only(session0, KT_OPS(KTAPE_EV_PROCESS_RENAME)));
-	ASSERT_EQ(0, kt_command(session0, KTAPE_IOC_START));
-	drain(a);
-	drain(b);
-	EXPECT_EQ(0, look(a));
+	ASSERT_EQ(0, kt_control(session0, KTAPE_IOC_START));
+	drain_descriptor(a);
+	drain_descriptor(b);
+	EXPECT_EQ(0, poll_once(a));
 	ASSERT_EQ(0, watermark(b, 1));
 	kt_rename(1);
-	EXPECT_EQ(0, look(a));
-	EXPECT_EQ(IN, look(b));
+	EXPECT_EQ(0, poll_once(a));
+	EXPECT_EQ(IN, poll_once(b));
 	EXPECT_EQ(0, look_drained(b, &at));
 	ASSERT_EQ(0, watermark(a, 1));
-	EXPECT_EQ(IN, look(a));
+	EXPECT_EQ(IN, poll_once(a));
 	close(a);
 	close(b);
 	close(session0);
@@ -298,11 +298,11 @@ TEST_F(poll, part_of_a_packet)
 {
 	char byte;
 
-	EXPECT_EQ(0, look(self->fd));
+	EXPECT_EQ(0, poll_once(self->fd));
 	ASSERT_EQ(1, read(self->fd, &byte, 1));
-	EXPECT_EQ(IN, look(self->fd));
-	drain(self->fd);
-	EXPECT_EQ(0, look(self->fd));
+	EXPECT_EQ(IN, poll_once(self->fd));
+	drain_descriptor(self->fd);
+	EXPECT_EQ(0, poll_once(self->fd));
 }
 
 struct waiting {
@@ -311,7 +311,7 @@ struct waiting {
 	int reads;
 };
 
-static void *read_bytes(void *arg)
+static void *read_single_bytes(void *arg)
 {
 	struct waiting *w = arg;
 	char byte;
@@ -334,19 +334,19 @@ TEST_F_TIMEOUT(poll, nothing_while_a_read_waits, 300)
 	uint64_t before;
 	int revents;
 
-	drain(self->fd);
+	drain_descriptor(self->fd);
 	kt_nonblock(self->fd, false);
-	ASSERT_EQ(0, pthread_create(&thread, NULL, read_bytes, &w));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, read_single_bytes, &w));
 	kt_rename(1);
 	do {
-		before = written(self->fd);
+		before = count_committed(self->fd);
 		while (!__atomic_load_n(&w.reads, __ATOMIC_ACQUIRE) ||
 		       !kt_is_asleep(w.tid))
 			usleep(1000);
-		revents = look(self->fd);
-	} while (written(self->fd) != before);
+		revents = poll_once(self->fd);
+	} while (count_committed(self->fd) != before);
 	EXPECT_EQ(0, revents);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	pthread_join(thread, NULL);
 }
 

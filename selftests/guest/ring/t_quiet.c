@@ -60,26 +60,28 @@ static void *stay(void *arg)
 	return NULL;
 }
 
-static void keep(struct quiet *q, const struct kt_rec *r, uint64_t *ts, int *nr)
+static void keep_call_time(struct quiet *q, const struct kt_rec *r,
+			   uint64_t *ts, int *nr)
 {
 	q->extends += r->op == KTAPE_TIME_EXTEND;
 	if (r->op == KTAPE_EV_SYS_ENTER && r->dat20 == SYS_getppid && *nr < CALLS_MAX)
 		ts[(*nr)++] = r->ts;
 }
 
-static void on_read(const struct ktape_block *b, const struct kt_rec *r, void *arg)
+static void keep_read_call(const struct ktape_block *b, const struct kt_rec *r,
+			   void *arg)
 {
 	struct quiet *q = arg;
 
 	if (b->kind == KTAPE_RING_EVENT && b->cpu < CPUS)
-		keep(&q[b->cpu], r, q[b->cpu].read, &q[b->cpu].nr_read);
+		keep_call_time(&q[b->cpu], r, q[b->cpu].read, &q[b->cpu].nr_read);
 }
 
-static void on_mapped(const struct kt_rec *r, void *arg)
+static void keep_mapped_call(const struct kt_rec *r, void *arg)
 {
 	struct quiet *q = arg;
 
-	keep(q, r, q->mapped, &q->nr_mapped);
+	keep_call_time(q, r, q->mapped, &q->nr_mapped);
 }
 
 FIXTURE(quiet)
@@ -118,8 +120,8 @@ FIXTURE_TEARDOWN(quiet)
  * call, whose readings are as far apart as the result may be wrong; its
  * frequency is known to 1e-4.
  */
-static void check(struct __test_metadata *_metadata, const struct quiet *q,
-		  const struct ktape_features *f)
+static void check_quiet_times(struct __test_metadata *_metadata,
+			      const struct quiet *q, const struct ktape_features *f)
 {
 	bool mono = f->clock == KTAPE_CLOCK_MONO;
 	double ns = 1e9 / f->clock_hz, at, slack;
@@ -148,30 +150,30 @@ TEST_F_TIMEOUT(quiet, pause_is_right, 300)
 	static struct quiet q[CPUS];
 	struct kt_map m;
 
-	self->l->next = on_read;
+	self->l->next = keep_read_call;
 	self->l->arg = q;
 	for (int cpu = 0; cpu < CPUS; cpu++) {
 		q[cpu].cpu = cpu;
 		ASSERT_EQ(0, pthread_create(&q[cpu].thread, NULL, stay, &q[cpu]));
 	}
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	__atomic_store_n(&go, true, __ATOMIC_RELEASE);
 	sleep(PAUSE_S);
 	__atomic_store_n(&over, 1, __ATOMIC_RELEASE);
 	syscall(SYS_futex, &over, FUTEX_WAKE, INT_MAX);
 	for (int cpu = 0; cpu < CPUS; cpu++)
 		pthread_join(q[cpu].thread, NULL);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, kt_follow_all(&self->l->t, &self->b, self->fd));
 	ASSERT_STREQ("", self->l->t.error);
 	for (int cpu = 0; cpu < CPUS; cpu++) {
-		ASSERT_EQ(0, kt_map(self->fd, cpu, KTAPE_RING_EVENT, &m));
-		ASSERT_LT(0, kt_walk(&m, on_mapped, &q[cpu]));
+		ASSERT_EQ(0, kt_map_ring(self->fd, cpu, KTAPE_RING_EVENT, &m));
+		ASSERT_LT(0, kt_walk(&m, keep_mapped_call, &q[cpu]));
 		EXPECT_EQ(q[cpu].calls, q[cpu].nr_mapped);
 		EXPECT_EQ(q[cpu].calls, q[cpu].nr_read);
 		TH_LOG("cpu %d: %d time extensions", cpu, q[cpu].extends / 2);
-		check(_metadata, &q[cpu], &self->f);
-		kt_unmap(&m);
+		check_quiet_times(_metadata, &q[cpu], &self->f);
+		kt_unmap_ring(&m);
 	}
 	/* Inside a block only a time extension can express the pause. */
 	EXPECT_LT(0, q[1].extends);

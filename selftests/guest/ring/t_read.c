@@ -16,13 +16,13 @@ static int stopped_session0(int events)
 {
 	int fd = kt_open(O_RDWR);
 
-	if (fd < 0 || kt_command(fd, KTAPE_IOC_START))
+	if (fd < 0 || kt_control(fd, KTAPE_IOC_START))
 		return -1;
 	for (int i = 0; i < events; i++) {
 		kt_rename(i);
 		sched_yield();
 	}
-	return kt_command(fd, KTAPE_IOC_STOP) ? -1 : fd;
+	return kt_control(fd, KTAPE_IOC_STOP) ? -1 : fd;
 }
 
 /* Offset at which the packets of the rings begin. */
@@ -78,7 +78,7 @@ TEST(buffer_sizes)
 		kt_buf_free(&b);
 	}
 	kt_buf_free(&first);
-	EXPECT_EQ(0, kt_command(control, KTAPE_IOC_START));
+	EXPECT_EQ(0, kt_control(control, KTAPE_IOC_START));
 	close(control);
 }
 
@@ -113,7 +113,7 @@ TEST(metadata_first_then_registry)
 	}
 	free(text);
 	kt_buf_free(&b);
-	EXPECT_EQ(0, kt_command(fd, KTAPE_IOC_START));
+	EXPECT_EQ(0, kt_control(fd, KTAPE_IOC_START));
 	close(fd);
 }
 
@@ -126,13 +126,13 @@ FIXTURE(quiet)
 	size_t fed;
 };
 
-static void on_signal(int sig)
+static void interrupt_read(int sig)
 {
 }
 
 FIXTURE_SETUP(quiet)
 {
-	struct sigaction sa = { .sa_handler = on_signal };
+	struct sigaction sa = { .sa_handler = interrupt_read };
 
 	sigaction(SIGUSR1, &sa, NULL);
 	sigaction(SIGALRM, &sa, NULL);
@@ -142,7 +142,7 @@ FIXTURE_SETUP(quiet)
 	ASSERT_GE(self->fd, 0);
 	/* A new kernel worker writes a name, too. */
 	ASSERT_EQ(0, kt_filter_pid(self->fd, getpid(), 0));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	kt_nonblock(self->fd, true);
 	ASSERT_EQ(-EAGAIN, kt_slurp(&self->b, self->fd, 65536));
 	kt_nonblock(self->fd, false);
@@ -162,7 +162,7 @@ static uint64_t parsed(FIXTURE_DATA(quiet) * self)
 }
 
 /* Records of all rings. */
-static uint64_t records(FIXTURE_DATA(quiet) * self)
+static uint64_t count_all_records(FIXTURE_DATA(quiet) * self)
 {
 	uint64_t n = 0;
 
@@ -175,14 +175,14 @@ static uint64_t records(FIXTURE_DATA(quiet) * self)
 
 TEST_F(quiet, eagain_when_drained)
 {
-	uint64_t before = records(self);
+	uint64_t before = count_all_records(self);
 	size_t len = self->b.len;
 
 	kt_nonblock(self->fd, true);
 	/* Except for names of other threads, which no filter stops. */
 	EXPECT_EQ(-EAGAIN, kt_slurp(&self->b, self->fd, 4096));
 	if (self->b.len != len)
-		EXPECT_LT(before, records(self));
+		EXPECT_LT(before, count_all_records(self));
 	kt_rename(1);
 	EXPECT_LT(0, kt_buf_read(&self->b, self->fd, 65536));
 	EXPECT_EQ(-EAGAIN, kt_slurp(&self->b, self->fd, 65536));
@@ -222,10 +222,10 @@ TEST_F_TIMEOUT(quiet, signal_interrupts, 180)
 		EXPECT_EQ(-EINTR, kt_slurp(&self->b, self->fd, 65536));
 }
 
-static void *stop_later(void *arg)
+static void *stop_read_later(void *arg)
 {
 	usleep(600000);
-	return kt_command(*(int *)arg, KTAPE_IOC_STOP) ? arg : NULL;
+	return kt_control(*(int *)arg, KTAPE_IOC_STOP) ? arg : NULL;
 }
 
 TEST_F_TIMEOUT(quiet, stop_ends_a_waiting_read, 180)
@@ -233,7 +233,7 @@ TEST_F_TIMEOUT(quiet, stop_ends_a_waiting_read, 180)
 	pthread_t thread;
 
 	kt_rename(7);
-	ASSERT_EQ(0, pthread_create(&thread, NULL, stop_later, &self->fd));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, stop_read_later, &self->fd));
 	ASSERT_EQ(0, kt_slurp(&self->b, self->fd, 65536));
 	pthread_join(thread, NULL);
 	EXPECT_EQ(0, kt_buf_read(&self->b, self->fd, 1));
@@ -254,11 +254,11 @@ TEST_F(quiet, start_again_goes_on)
 	before = s->parts;
 	for (int i = 1; i <= 3; i++) {
 		kt_rename(i);
-		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+		ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 		kt_rename(i);
 		ASSERT_EQ(0, kt_slurp(&self->b, self->fd, 4096));
 		EXPECT_EQ(i, parsed(self));
-		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+		ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	}
 	EXPECT_STREQ("", self->t.error);
 	/* One more if the first packet was read before the first rename. */

@@ -15,7 +15,7 @@
 #define BLOCK 4096
 #define SMALL (4 * BLOCK)
 
-static uint64_t lost(int fd, uint32_t kind)
+static uint64_t lost_of_kind(int fd, uint32_t kind)
 {
 	struct ktape_stats st;
 
@@ -41,8 +41,8 @@ TEST(full_ring_wakes_poll)
 		ASSERT_GE(p.fd, 0);
 		w.bytes = marks[i];
 		ASSERT_EQ(0, kt_ioctl(p.fd, KTAPE_IOC_WATERMARK, &w));
-		ASSERT_EQ(0, kt_command(p.fd, KTAPE_IOC_START));
-		while (!lost(p.fd, KTAPE_RING_EVENT))
+		ASSERT_EQ(0, kt_control(p.fd, KTAPE_IOC_START));
+		while (!lost_of_kind(p.fd, KTAPE_RING_EVENT))
 			kt_rename(n++);
 		EXPECT_EQ(1, poll(&p, 1, 10000))
 		{
@@ -53,7 +53,7 @@ TEST(full_ring_wakes_poll)
 	}
 }
 
-static int drain(struct kts *t, int fd)
+static int drain_and_parse(struct kts *t, int fd)
 {
 	struct kt_buf b = {};
 	size_t used;
@@ -79,16 +79,16 @@ TEST(register_reports_a_gap)
 	fd = kt_session(KTAPE_MODE_OVERWRITE, SMALL, BLOCK,
 			KT_OPS(KTAPE_EV_PROCESS_RENAME));
 	ASSERT_GE(fd, 0);
-	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_START));
 	kt_nonblock(fd, true);
 	for (unsigned int n = 0; n < 100; n++)
 		kt_rename(n);
-	ASSERT_EQ(0, drain(t, fd));
+	ASSERT_EQ(0, drain_and_parse(t, fd));
 	for (unsigned int n = 0; n < 5000; n++)
 		kt_rename(n);
 	ASSERT_EQ(0, kt_ioctl(fd, KTAPE_IOC_CONSUMER, &c));
-	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_STOP));
-	ASSERT_EQ(0, drain(t, fd));
+	ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, drain_and_parse(t, fd));
 	EXPECT_STREQ("", t->error);
 	EXPECT_LE(1, s->gaps);
 	ASSERT_EQ(0, kt_stats(fd, 0, KTAPE_RING_EVENT, &st));
@@ -127,7 +127,7 @@ static void drain_end(struct __test_metadata *_metadata, int fd, struct end *e)
 
 	t->record = read_edges_record;
 	t->arg = e;
-	ASSERT_EQ(0, drain(t, fd));
+	ASSERT_EQ(0, drain_and_parse(t, fd));
 	EXPECT_STREQ("", t->error);
 	free(t);
 }
@@ -145,10 +145,10 @@ TEST(names_leave_room_for_the_end)
 	fd = kt_session(KTAPE_MODE_DISCARD, SMALL, BLOCK,
 			KT_OPS(KTAPE_EV_PROCESS_FORK));
 	ASSERT_GE(fd, 0);
-	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_START));
-	for (unsigned int n = 0; !lost(fd, KTAPE_RING_CONTROL); n++)
+	ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_START));
+	for (unsigned int n = 0; !lost_of_kind(fd, KTAPE_RING_CONTROL); n++)
 		kt_rename(n);
-	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_STOP));
 	drain_end(_metadata, fd, &e);
 	EXPECT_LT(10, e.names);
 	EXPECT_EQ(1, e.offs);
@@ -167,11 +167,11 @@ TEST(name_is_recorded_once)
 	fd = kt_session(KTAPE_MODE_DISCARD, 16 * BLOCK, BLOCK, KT_OPS(0));
 	ASSERT_GE(fd, 0);
 	kt_rename(1);
-	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_START));
 	for (unsigned int n = 0; n < 100; n++)
 		kt_rename(1);
 	kt_rename(2);
-	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_STOP));
 	drain_end(_metadata, fd, &e);
 	EXPECT_LE(1, e.names);
 	/* A few records may be of other threads. */
@@ -191,12 +191,12 @@ TEST(names_displace_no_markers)
 	fd = kt_session(KTAPE_MODE_OVERWRITE, SMALL, BLOCK,
 			KT_OPS(KTAPE_EV_EXCEPTION));
 	ASSERT_GE(fd, 0);
-	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_START));
 	ASSERT_EQ(0, Trace1(mark, KTAPE_SW_SEVERITY2, 0x77, 1));
 	/* Ten times as many as fit in the control ring. */
 	for (unsigned int n = 0; n < 10000; n++)
 		kt_rename(n);
-	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, kt_stats(fd, 0, KTAPE_RING_CONTROL, &st));
 	EXPECT_EQ(0, st.tail);
 	drain_end(_metadata, fd, &e);

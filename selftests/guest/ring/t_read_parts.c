@@ -20,7 +20,8 @@ struct seen {
 	char first[100];
 };
 
-static void on_record(const struct ktape_block *b, const struct kt_rec *r, void *arg)
+static void check_next_mark(const struct ktape_block *b, const struct kt_rec *r,
+			    void *arg)
 {
 	struct seen *s = arg;
 	uint64_t n;
@@ -60,13 +61,13 @@ FIXTURE_SETUP(parts)
 	self->calls = 10000 / kt_scale();
 	self->t = calloc(1, sizeof(*self->t));
 	ASSERT_NE(NULL, self->t);
-	self->t->record = on_record;
+	self->t->record = check_next_mark;
 	self->t->arg = &self->seen;
 	/* Room for everything; the stream would report discarded events. */
 	self->fd = kt_session(KTAPE_MODE_DISCARD, 4 << 20, 16384,
 			      KT_OPS(KTAPE_EV_SYS_ENTER_WIDE));
 	ASSERT_GE(self->fd, 0);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 }
 
 FIXTURE_TEARDOWN(parts)
@@ -102,7 +103,7 @@ TEST_F_TIMEOUT(parts, each_record_once, 180)
 			ASSERT_LT(0, n);
 	}
 	kt_loads_wait(self->load, self->cpus);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, kt_slurp(&self->b, self->fd, 65536));
 	fed = kts_feed(self->t, self->b.p, self->b.len);
 	EXPECT_EQ(self->b.len, fed);
@@ -127,7 +128,7 @@ struct reader {
 #define READ_MIN  (160 << 10)
 #define READS_MAX 10000
 
-static void *read_all(void *arg)
+static void *read_random_parts(void *arg)
 {
 	struct reader *r = arg;
 
@@ -140,7 +141,7 @@ static void *read_all(void *arg)
 	return NULL;
 }
 
-static size_t chunk(const struct reader *r, const char **p)
+static size_t next_read_chunk(const struct reader *r, const char **p)
 {
 	size_t begin = r->at ? r->ends[r->at - 1] : 0;
 
@@ -153,7 +154,7 @@ static size_t chunk(const struct reader *r, const char **p)
  * parsed as @t so far, stays valid to its end. At the end of a packet both
  * readers may be possible; if the choice proves wrong later, it is undone.
  */
-static bool merge(const struct kts *t, struct reader *r, struct kt_buf *to)
+static bool merge_reads(const struct kts *t, struct reader *r, struct kt_buf *to)
 {
 	struct kts *next = malloc(sizeof(*next));
 	size_t n, len = to->len;
@@ -161,7 +162,7 @@ static bool merge(const struct kts *t, struct reader *r, struct kt_buf *to)
 	const char *p;
 
 	for (int i = 0; i < 2 && !ok && next; i++) {
-		n = chunk(&r[i], &p);
+		n = next_read_chunk(&r[i], &p);
 		if (!n)
 			continue;
 		memcpy(to->p + len, p, n);
@@ -169,7 +170,7 @@ static bool merge(const struct kts *t, struct reader *r, struct kt_buf *to)
 		*next = *t;
 		kts_feed(next, to->p + t->offset, to->len - t->offset);
 		r[i].at++;
-		ok = !next->error[0] && merge(next, r, to);
+		ok = !next->error[0] && merge_reads(next, r, to);
 		if (!ok)
 			r[i].at--;
 	}
@@ -192,12 +193,13 @@ TEST_F_TIMEOUT(parts, two_threads_on_a_descriptor, 180)
 	for (int i = 0; i < 2; i++) {
 		r[i].ends = calloc(READS_MAX, sizeof(size_t));
 		ASSERT_NE(NULL, r[i].ends);
-		ASSERT_EQ(0, pthread_create(&r[i].thread, NULL, read_all, &r[i]));
+		ASSERT_EQ(0, pthread_create(&r[i].thread, NULL,
+					    read_random_parts, &r[i]));
 	}
 	kt_loads_wait(self->load, self->cpus);
 	/* The readers' own calls are events too, so both wait for parts by now. */
 	usleep(600000);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	for (int i = 0; i < 2; i++) {
 		pthread_join(r[i].thread, NULL);
 		EXPECT_EQ(0, r[i].last);
@@ -205,7 +207,7 @@ TEST_F_TIMEOUT(parts, two_threads_on_a_descriptor, 180)
 	}
 	self->b.p = malloc(r[0].b.len + r[1].b.len);
 	ASSERT_NE(NULL, self->b.p);
-	EXPECT_TRUE(merge(&nothing, r, &self->b));
+	EXPECT_TRUE(merge_reads(&nothing, r, &self->b));
 	EXPECT_EQ(self->b.len, kts_feed(self->t, self->b.p, self->b.len));
 	EXPECT_ALL_SEEN();
 	for (int i = 0; i < 2; i++) {
@@ -221,7 +223,7 @@ TEST_F_TIMEOUT(parts, two_threads_on_a_descriptor, 180)
 static int at_end_state;  /* 0: fill, 1: ready, 2: filled, 3: one more */
 static long at_end_calls; /* calls that fit in the block */
 
-static void state(int s)
+static void set_at_end_state(int s)
 {
 	__atomic_store_n(&at_end_state, s, __ATOMIC_SEQ_CST);
 }
@@ -238,18 +240,18 @@ static void wait_state(int s)
 }
 
 /* Fill a block of CPU 2 to its last byte on command. */
-static void *fill_block(void *arg)
+static void *fill_block_main(void *arg)
 {
 	int s;
 
 	kt_pin(2);
-	state(1);
+	set_at_end_state(1);
 	do {
 		while ((s = get_state()) != 0 && s != 3)
 			;
 		kt_getppids(s ? 1 : at_end_calls);
 		if (!s)
-			state(2);
+			set_at_end_state(2);
 	} while (!s);
 	return NULL;
 }
@@ -266,7 +268,7 @@ static bool filled(int fd)
 		if (kt_stats(fd, 2, KTAPE_RING_EVENT, &st))
 			return false;
 		at_end_calls = (BLOCK - (long)(st.commit % BLOCK)) / 8;
-		state(0);
+		set_at_end_state(0);
 		wait_state(2);
 		if (kt_stats(fd, 2, KTAPE_RING_EVENT, &st))
 			return false;
@@ -302,15 +304,15 @@ TEST_F_TIMEOUT(ends, full_to_the_byte, 180)
 	fd = kt_session(KTAPE_MODE_OVERWRITE, 16 * BLOCK, BLOCK,
 			KT_OPS(KTAPE_EV_SYS_ENTER));
 	ASSERT_GE(fd, 0);
-	ASSERT_EQ(0, pthread_create(&thread, NULL, fill_block, NULL));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, fill_block_main, NULL));
 	wait_state(1);
-	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_START));
 	kt_nonblock(fd, true);
 	/* Our own reads are events, so read only what comes by itself. */
 	for (int i = 0; i < 10; i++)
 		ASSERT_LT(0, kt_buf_read(&b, fd, 65536));
 	if (!filled(fd)) {
-		state(3);
+		set_at_end_state(3);
 		pthread_join(thread, NULL);
 		close(fd);
 		SKIP(return, "other calls were on CPU 2 all the time");
@@ -329,7 +331,7 @@ TEST_F_TIMEOUT(ends, full_to_the_byte, 180)
 	{
 		TH_LOG("read() does not come back");
 	}
-	state(3);
+	set_at_end_state(3);
 	pthread_join(thread, NULL);
 	if (waited == 50 * kt_scale())
 		waitpid(pid, &status, 0);
@@ -349,7 +351,7 @@ static void rename_once(uint64_t n)
 	kt_rename(n);
 }
 
-static void calls(uint64_t n)
+static void make_load_calls(uint64_t n)
 {
 	kt_getppids(100);
 }
@@ -360,7 +362,7 @@ static void calls(uint64_t n)
  */
 TEST_F_TIMEOUT(ends, quiet_beside_busy, 240)
 {
-	struct kt_load busy = { .cpu = 1, .call = calls };
+	struct kt_load busy = { .cpu = 1, .call = make_load_calls };
 	struct kt_load once = { .cpu = 2, .call = rename_once, .limit = 1 };
 	struct kt_buf b = {};
 	bool seen = false;
@@ -378,7 +380,7 @@ TEST_F_TIMEOUT(ends, quiet_beside_busy, 240)
 	fd = kt_session(KTAPE_MODE_DISCARD, 1 << 20, 4096,
 			KT_OPS(KTAPE_EV_SYS_ENTER, KTAPE_EV_PROCESS_RENAME));
 	ASSERT_GE(fd, 0);
-	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_START));
 	ASSERT_EQ(0, pthread_create(&busy.thread, NULL, kt_load_main, &busy));
 	/* From now on every look finds a full block. */
 	for (int i = 0; i < 20; i++)
@@ -420,7 +422,7 @@ TEST_F(ends, position_moves_on)
 	ASSERT_GE(fd, 0);
 	/* A new kernel worker writes a name, too. */
 	ASSERT_EQ(0, kt_filter_pid(fd, getpid(), 0));
-	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_START));
 	kt_nonblock(fd, true);
 	for (int round = 0; round < 3; round++) {
 		for (int i = 0; i < 5 + 200 * round; i++)

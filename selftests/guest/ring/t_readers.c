@@ -15,7 +15,7 @@
 #define READERS	 4
 
 /* System calls, switches, wake-ups, and an occasional new process. */
-static void mixed(uint64_t n)
+static void make_mixed_calls(uint64_t n)
 {
 	syscall(SYS_getppid);
 	if (n % 16 == 0)
@@ -41,18 +41,18 @@ struct reader {
 	char error[200];
 };
 
-static void on_packet(const struct ktape_block *b, void *arg)
+static void take_reader_packet(const struct ktape_block *b, void *arg)
 {
 	kt_take_packet(b, arg);
 }
 
-static void *read_main(void *arg)
+static void *packet_reader_main(void *arg)
 {
 	struct reader *r = arg;
 	struct kt_buf b = {};
 	ssize_t n;
 
-	r->t->packet = on_packet;
+	r->t->packet = take_reader_packet;
 	r->t->arg = &r->got;
 	do {
 		n = kt_follow(r->t, &b, r->fd, 100000);
@@ -66,7 +66,7 @@ static void *read_main(void *arg)
 	return NULL;
 }
 
-static void *map_main(void *arg)
+static void *mapping_reader_main(void *arg)
 {
 	struct reader *r = arg;
 	uint64_t pos[CPUS_MAX * 2] = {};
@@ -75,7 +75,7 @@ static void *map_main(void *arg)
 	int i;
 
 	for (i = 0; i < r->cpus * 2; i++)
-		if (kt_map(r->fd, i / 2, i % 2, &m[i])) {
+		if (kt_map_ring(r->fd, i / 2, i % 2, &m[i])) {
 			snprintf(r->error, sizeof(r->error), "map %d", i);
 			return NULL;
 		}
@@ -86,7 +86,7 @@ static void *map_main(void *arg)
 		usleep(r->pause_us);
 	} while (!last);
 	for (i = 0; i < r->cpus * 2; i++)
-		kt_unmap(&m[i]);
+		kt_unmap_ring(&m[i]);
 	return NULL;
 }
 
@@ -127,19 +127,20 @@ FIXTURE_TEARDOWN(readers)
 	close(self->control);
 }
 
-static int record(FIXTURE_DATA(readers) * self, uint64_t calls)
+static int record_for_readers(FIXTURE_DATA(readers) * self, uint64_t calls)
 {
 	for (int i = 0; i < READERS; i++) {
 		struct reader *r = &self->r[i];
 
 		if (pthread_create(&r->thread, NULL,
-				   r->maps ? map_main : read_main, r))
+				   r->maps ? mapping_reader_main : packet_reader_main,
+				   r))
 			return -1;
 	}
-	if (kt_loads_start(self->load, self->cpus, calls, mixed))
+	if (kt_loads_start(self->load, self->cpus, calls, make_mixed_calls))
 		return -1;
 	kt_loads_wait(self->load, self->cpus);
-	if (kt_command(self->control, KTAPE_IOC_STOP))
+	if (kt_control(self->control, KTAPE_IOC_STOP))
 		return -1;
 	for (int i = 0; i < READERS; i++) {
 		__atomic_store_n(&self->r[i].stopped, true, __ATOMIC_RELEASE);
@@ -153,7 +154,7 @@ TEST_F_TIMEOUT(readers, same_bytes, 300)
 {
 	long least = 1000000, same;
 
-	ASSERT_EQ(0, record(self, 40000 / kt_scale()));
+	ASSERT_EQ(0, record_for_readers(self, 40000 / kt_scale()));
 	for (int i = 0; i < READERS; i++) {
 		EXPECT_STREQ("", self->r[i].error);
 		TH_LOG("reader %d, %s: %zu blocks, %llu KiB lapped", i,

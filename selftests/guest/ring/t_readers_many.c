@@ -39,20 +39,20 @@ static void readers_many_check(struct reader *r, const struct kt_rec *rec)
 	r->next = n + 1;
 }
 
-static void on_record(const struct ktape_block *b, const struct kt_rec *rec,
-		      void *arg)
+static void check_reader_record(const struct ktape_block *b,
+				const struct kt_rec *rec, void *arg)
 {
 	if (!b->cpu && b->kind == KTAPE_RING_EVENT && rec->op != KTAPE_TIME_EXTEND)
 		readers_many_check(arg, rec);
 }
 
-static void *read_main(void *arg)
+static void *stream_reader_main(void *arg)
 {
 	struct reader *r = arg;
 	struct kt_buf b = {};
 	ssize_t n;
 
-	r->t->record = on_record;
+	r->t->record = check_reader_record;
 	r->t->arg = r;
 	do {
 		n = kt_follow(r->t, &b, r->fd, 65536);
@@ -97,21 +97,21 @@ static bool take_block(struct reader *r, const struct kt_map *m, uint64_t *pos,
 	return true;
 }
 
-static void *map_main(void *arg)
+static void *block_reader_main(void *arg)
 {
 	struct reader *r = arg;
 	char *copy = malloc(BLOCK);
 	uint64_t pos = 0;
 	struct kt_map m;
 
-	if (kt_map(r->fd, 0, KTAPE_RING_EVENT, &m)) {
+	if (kt_map_ring(r->fd, 0, KTAPE_RING_EVENT, &m)) {
 		snprintf(r->error, sizeof(r->error), "no mapping");
 		return NULL;
 	}
 	while (r->records < r->enough)
 		if (!take_block(r, &m, &pos, copy))
 			usleep(2000);
-	kt_unmap(&m);
+	kt_unmap_ring(&m);
 	free(copy);
 	return NULL;
 }
@@ -142,7 +142,7 @@ TEST_F_TIMEOUT(many, readers, 280)
 	ASSERT_LE(0, self->fd);
 	ASSERT_EQ(0, kt_profile_only(self->fd, KT_OPS(KTAPE_EV_SYS_ENTER_WIDE,
 						      KTAPE_EV_SYS_EXIT)));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	ASSERT_EQ(0, kt_loads_start(self->load, 2, 0, kt_marked));
 	for (int i = 0; i < READERS; i++) {
 		struct reader *r = &self->r[i];
@@ -153,7 +153,9 @@ TEST_F_TIMEOUT(many, readers, 280)
 		r->fd = kt_attach(self->main, "many", KTAPE_OPEN_READONLY);
 		ASSERT_LE(0, r->fd);
 		ASSERT_EQ(0, pthread_create(&r->thread, NULL,
-					    r->maps ? map_main : read_main, r));
+					    r->maps ? block_reader_main :
+						      stream_reader_main,
+					    r));
 	}
 	for (int i = 0; i < READERS; i++) {
 		struct reader *r = &self->r[i];
@@ -203,7 +205,7 @@ TEST_F_TIMEOUT(many, own_loss, 60)
 	ASSERT_EQ(0, kt_profile_only(self->fd, KT_OPS(KTAPE_EV_SYS_ENTER)));
 	ASSERT_EQ(0, kt_pin(0));
 	slow = kt_attach(self->main, "loss", KTAPE_OPEN_READONLY);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	kt_nonblock(slow, true);
 	for (int i = 0; i < 3; i++) {
 		/* Our own calls go on meanwhile, so there is no natural end. */
@@ -211,7 +213,7 @@ TEST_F_TIMEOUT(many, own_loss, 60)
 			kt_buf_read(&b, slow, 65536);
 		kt_getppids(10000);
 	}
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, kt_slurp(&b, slow, 65536));
 	ASSERT_EQ(0, kt_stats(slow, 0, KTAPE_RING_EVENT, &st));
 	ASSERT_EQ(0, kt_reader_info(slow, 0, KTAPE_RING_EVENT, &info));
@@ -251,7 +253,7 @@ static void on_span(const struct ktape_block *b, const struct kt_rec *rec, void 
 	s->last = n;
 }
 
-static struct span rest(int fd)
+static struct span read_rest_span(int fd)
 {
 	struct span s = { .t = calloc(1, sizeof(*s.t)) };
 	struct kt_buf b = {};
@@ -273,15 +275,15 @@ TEST_F(many, seek)
 	ASSERT_LE(0, self->fd);
 	ASSERT_EQ(0, kt_profile_only(self->fd, KT_OPS(KTAPE_EV_SYS_ENTER_WIDE)));
 	ASSERT_EQ(0, kt_pin(0));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	for (int n = 1; n <= 500; n++)
 		kt_marked(n);
 	/* Seek to the newest data: earlier data are not delivered. */
 	EXPECT_EQ(0, lseek(self->fd, 0, SEEK_END));
 	for (int n = 501; n <= 1000; n++)
 		kt_marked(n);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
-	s = rest(self->fd);
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
+	s = read_rest_span(self->fd);
 	EXPECT_EQ(501, s.first);
 	EXPECT_EQ(1000, s.last);
 	/*
@@ -294,12 +296,12 @@ TEST_F(many, seek)
 		EXPECT_EQ(0, lseek(self->fd, 0, SEEK_SET));
 		EXPECT_EQ(1000, read(self->fd, some, sizeof(some)));
 		EXPECT_EQ(0, lseek(self->fd, 0, SEEK_SET));
-		s = rest(self->fd);
+		s = read_rest_span(self->fd);
 		EXPECT_EQ(1, s.first);
 		EXPECT_EQ(1000, s.last);
 	}
 	EXPECT_EQ(0, lseek(self->fd, 0, SEEK_END));
-	s = rest(self->fd);
+	s = read_rest_span(self->fd);
 	EXPECT_EQ(0, s.records);
 	EXPECT_EQ(-1, lseek(self->fd, 1, SEEK_SET));
 	EXPECT_EQ(EINVAL, errno);
@@ -319,7 +321,8 @@ static void everything(uint64_t n)
 		sched_yield();
 }
 
-static void end(struct __test_metadata *_metadata, int fd, bool whole, int cpus)
+static void check_rest_of_stream(struct __test_metadata *_metadata, int fd,
+				 bool whole, int cpus)
 {
 	struct kt_ledger *l = kt_ledger_new();
 	struct kt_buf b = {};
@@ -364,12 +367,12 @@ TEST_F_TIMEOUT(many, three_sessions, 120)
 				 4096, 0);
 		ASSERT_LE(0, fd[i]);
 		ASSERT_EQ(0, kt_profile_only(fd[i], plan[i].ops));
-		ASSERT_EQ(0, kt_command(fd[i], KTAPE_IOC_START));
+		ASSERT_EQ(0, kt_control(fd[i], KTAPE_IOC_START));
 	}
 	ASSERT_EQ(0, kt_loads_start(self->load, cpus, calls, everything));
 	kt_loads_wait(self->load, cpus);
 	for (int i = 0; i < 3; i++)
-		ASSERT_EQ(0, kt_command(fd[i], KTAPE_IOC_STOP));
+		ASSERT_EQ(0, kt_control(fd[i], KTAPE_IOC_STOP));
 	for (int cpu = 0; cpu < cpus; cpu++) {
 		for (int i = 0; i < 3; i++)
 			ASSERT_EQ(0, kt_stats(fd[i], cpu, 0, &st[i]));
@@ -399,7 +402,7 @@ TEST_F_TIMEOUT(many, three_sessions, 120)
 	ASSERT_EQ(0, kt_session_info(self->main, "snap", &info));
 	EXPECT_NE(0, info.frozen);
 	for (int i = 0; i < 3; i++) {
-		end(_metadata, fd[i], i, cpus);
+		check_rest_of_stream(_metadata, fd[i], i, cpus);
 		close(fd[i]);
 	}
 }

@@ -22,7 +22,7 @@ static const unsigned char mixed_ops[] = { KTAPE_EV_SYS_ENTER, KTAPE_EV_SYS_EXIT
 					   KTAPE_EV_SCHED_SWITCH, 0 };
 
 /* System calls of priority 0 and switches of priority 2. */
-static void mixed(uint64_t n)
+static void make_prioritized_calls(uint64_t n)
 {
 	syscall(SYS_getppid);
 	if (n % 4 == 0)
@@ -69,11 +69,11 @@ TEST_F_TIMEOUT(shed, least_important_first, 120)
 	uint64_t shed, syscalls;
 
 	ASSERT_EQ(0, kt_profile_only(self->fd, mixed_ops));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	ASSERT_EQ(0, kt_loads_start(self->load, self->cpus, 20000 / kt_scale(),
-				    mixed));
+				    make_prioritized_calls));
 	kt_loads_wait(self->load, self->cpus);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	for (int cpu = 0; cpu < self->cpus; cpu++) {
 		ASSERT_EQ(0, kt_stats(self->fd, cpu, KTAPE_RING_EVENT, &st));
 		shed = st.lost[KTAPE_LOST_SHED][KTAPE_CLASS_SYSCALL];
@@ -92,7 +92,7 @@ TEST_F_TIMEOUT(shed, least_important_first, 120)
 }
 
 /* Our own calls go on meanwhile, so there is no natural end. */
-static void drain(struct kt_buf *b, int fd)
+static void read_meanwhile(struct kt_buf *b, int fd)
 {
 	for (int i = 0; i < 20; i++)
 		kt_buf_read(b, fd, 65536);
@@ -106,11 +106,11 @@ TEST_F_TIMEOUT(shed, shedding_ends, 60)
 
 	ASSERT_EQ(0, kt_pin(0));
 	ASSERT_EQ(0, kt_profile_only(self->fd, mixed_ops));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	kt_nonblock(self->fd, true);
 	for (int round = 0; round < 5; round++) {
 		kt_getppids(8000);
-		drain(&b, self->fd);
+		read_meanwhile(&b, self->fd);
 		kt_buf_free(&b);
 		ASSERT_EQ(0, kt_stats(self->fd, 0, KTAPE_RING_EVENT, &before));
 		EXPECT_LT(0, kt_sum(before.lost[KTAPE_LOST_SHED]));
@@ -142,20 +142,20 @@ TEST_F_TIMEOUT(shed, policy, 60)
 	close(ro);
 	ASSERT_EQ(0, kt_pin(0));
 	ASSERT_EQ(0, kt_profile_only(self->fd, KT_OPS(KTAPE_EV_SYS_ENTER)));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	kt_getppids(20000);
 	ASSERT_EQ(0, kt_stats(self->fd, 0, KTAPE_RING_EVENT, &st));
 	EXPECT_EQ(0, kt_sum(st.lost[KTAPE_LOST_SHED]));
 	EXPECT_LT(0, kt_sum(st.lost[KTAPE_LOST_FULL]));
 	/* Turn shedding off for a profile with both classes. */
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_CLEAR));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_CLEAR));
 	ASSERT_EQ(0, kt_policy(self->fd, KTAPE_POLICY_SET, 0, 0, &p));
 	ASSERT_EQ(0, kt_profile_only(self->fd, mixed_ops));
 	kt_getppids(20000);
 	ASSERT_EQ(0, kt_stats(self->fd, 0, KTAPE_RING_EVENT, &st));
 	EXPECT_EQ(0, kt_sum(st.lost[KTAPE_LOST_SHED]));
 	/* Shed from a tenth of the ring on, then restore the threshold. */
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_CLEAR));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_CLEAR));
 	ASSERT_EQ(0, kt_policy(self->fd, KTAPE_POLICY_SET, 10, 0, &p));
 	kt_getppids(1000);
 	ASSERT_EQ(0, kt_stats(self->fd, 0, KTAPE_RING_EVENT, &st));
@@ -168,7 +168,8 @@ struct reported {
 	uint32_t nr, reader, tid;
 };
 
-static void on_evict(const struct ktape_block *b, const struct kt_rec *r, void *arg)
+static void count_evictions(const struct ktape_block *b, const struct kt_rec *r,
+			    void *arg)
 {
 	struct reported *t = arg;
 
@@ -200,7 +201,7 @@ TEST_F_TIMEOUT(shed, stalled_reader, 120)
 	int slow = kt_attach(self->main, "shed", 0);
 	uint32_t id;
 
-	l->next = on_evict;
+	l->next = count_evictions;
 	l->arg = &reported;
 	ASSERT_LE(0, slow);
 	ASSERT_EQ(0, kt_policy(self->fd, KTAPE_POLICY_SET, 0, STALL_MS, &p));
@@ -210,7 +211,7 @@ TEST_F_TIMEOUT(shed, stalled_reader, 120)
 	EXPECT_EQ(KTAPE_READER_REGISTERED, info.flags);
 	id = info.id;
 	ASSERT_EQ(0, kt_profile_only(self->fd, KT_OPS(KTAPE_EV_SYS_ENTER)));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	/* A slow consumer is not evicted while the rings have room. */
 	usleep(STALL_MS * 2500);
 	ASSERT_EQ(0, kt_policy(self->fd, KTAPE_POLICY_GET, 0, 0, &p));
@@ -238,7 +239,7 @@ TEST_F_TIMEOUT(shed, stalled_reader, 120)
 	usleep(STALL_MS * 4000);
 	ASSERT_EQ(0, kt_policy(self->fd, KTAPE_POLICY_GET, 0, 0, &p));
 	EXPECT_EQ(1, p.evicted);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, kt_follow_all(&l->t, &b, self->fd));
 	EXPECT_LE(0, kt_ledger_check(l, self->fd, self->cpus));
 	EXPECT_STREQ("", l->t.error);
@@ -274,11 +275,11 @@ TEST_F_TIMEOUT(shed, killed_reader, 60)
 	ASSERT_EQ(0, kt_pin(0));
 	ASSERT_EQ(0, consumer(self->fd, KTAPE_CONSUMER_REGISTER));
 	ASSERT_EQ(0, kt_profile_only(self->fd, KT_OPS(KTAPE_EV_SYS_ENTER)));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	kt_nonblock(self->fd, true);
 	for (int i = 0; i < 2; i++) {
 		kt_getppids(20000);
-		drain(&b, self->fd);
+		read_meanwhile(&b, self->fd);
 		kt_buf_free(&b);
 		ASSERT_EQ(0, kt_stats(self->fd, 0, KTAPE_RING_EVENT, &before));
 		kt_getppids(100);
@@ -333,15 +334,15 @@ TEST_F_TIMEOUT(shed, exception_survives, 240)
 
 	ASSERT_LE(0, fd);
 	ASSERT_EQ(0, kt_profile_only(fd, KT_OPS(KTAPE_EV_EXCEPTION, KTAPE_EV_MARK)));
-	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_START));
 	ASSERT_EQ(0, load_flood(events));
 	ASSERT_EQ(0, kt_rmmod("ktape_flood"));
-	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_STOP));
 	for (int cpu = 0; cpu < self->cpus; cpu++) {
-		ASSERT_EQ(0, kt_map(fd, cpu, KTAPE_RING_CONTROL, &m));
+		ASSERT_EQ(0, kt_map_ring(fd, cpu, KTAPE_RING_CONTROL, &m));
 		EXPECT_EQ(16384, m.e.data_size);
 		ASSERT_LE(0, kt_walk(&m, on_exception, &found));
-		kt_unmap(&m);
+		kt_unmap_ring(&m);
 		ASSERT_EQ(0, kt_stats(fd, cpu, KTAPE_RING_EVENT, &st));
 		marks += st.emitted[KTAPE_CLASS_USER];
 		lost += kt_lost(&st);
@@ -367,7 +368,7 @@ TEST_F_TIMEOUT(shed, flood_ends_with_its_program, 240)
 	pid_t pid;
 
 	ASSERT_EQ(0, kt_profile_only(self->fd, KT_OPS(KTAPE_EV_MARK)));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	pid = fork();
 	ASSERT_LE(0, pid);
 	if (!pid) {

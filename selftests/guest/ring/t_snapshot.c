@@ -51,7 +51,7 @@ static uint64_t frozen(int main)
 }
 
 /* CPU 0 makes many more calls than the others. */
-static void call(uint64_t n)
+static void mark_unevenly(uint64_t n)
 {
 	kt_marked(n);
 	if (sched_getcpu())
@@ -72,7 +72,8 @@ struct seen {
 	uint64_t events[CPUS_MAX];
 };
 
-static void on_record(const struct ktape_block *b, const struct kt_rec *r, void *arg)
+static void take_snapshot_record(const struct ktape_block *b,
+				 const struct kt_rec *r, void *arg)
 {
 	struct seen *s = arg;
 	uint64_t n;
@@ -101,7 +102,7 @@ static void snapshot_check(struct __test_metadata *_metadata, int fd, int cpus,
 	struct kt_buf b = {};
 
 	memset(seen, 0, sizeof(*seen));
-	l->next = on_record;
+	l->next = take_snapshot_record;
 	l->arg = seen;
 	ASSERT_EQ(0, kt_follow_all(&l->t, &b, fd));
 	EXPECT_EQ(0, kt_ledger_check(l, fd, cpus));
@@ -118,14 +119,14 @@ TEST_F_TIMEOUT(snapshot, full_once, 120)
 	struct kt_map m;
 	char some[4096];
 
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	kt_nonblock(self->fd, true);
 	/* Nothing can be read before the snapshot is over. */
 	EXPECT_EQ(0, frozen(self->main));
 	while (read(self->fd, some, sizeof(some)) > 0)
 		;
 	EXPECT_EQ(EAGAIN, errno);
-	ASSERT_EQ(0, kt_loads_start(self->load, self->cpus, 0, call));
+	ASSERT_EQ(0, kt_loads_start(self->load, self->cpus, 0, mark_unevenly));
 	EXPECT_EQ(POLLIN | POLLPRI | POLLHUP, wait_full(self->fd));
 	kt_loads_stop(self->load, self->cpus);
 	lseek(self->fd, 0, SEEK_SET);
@@ -139,7 +140,7 @@ TEST_F_TIMEOUT(snapshot, full_once, 120)
 		EXPECT_EQ(0, kt_lost(&st));
 		EXPECT_EQ(seen.events[cpu], kt_sum(st.emitted));
 		EXPECT_EQ(0, st.tail);
-		ASSERT_EQ(0, kt_map(self->fd, cpu, KTAPE_RING_EVENT, &m));
+		ASSERT_EQ(0, kt_map_ring(self->fd, cpu, KTAPE_RING_EVENT, &m));
 		EXPECT_EQ(seen.time, kt_load(&m.page->frozen));
 		EXPECT_EQ(KTAPE_RING_FLAG_STOPPED | KTAPE_RING_FLAG_FROZEN,
 			  kt_load(&m.page->flags));
@@ -148,7 +149,7 @@ TEST_F_TIMEOUT(snapshot, full_once, 120)
 			EXPECT_LT(10, seen.events[cpu]);
 			EXPECT_LE(RING - BLOCK, st.commit);
 		}
-		kt_unmap(&m);
+		kt_unmap_ring(&m);
 	}
 	/* No more events are recorded. */
 	ASSERT_EQ(0, kt_stats(self->fd, 0, KTAPE_RING_EVENT, &st));
@@ -166,9 +167,10 @@ TEST_F_TIMEOUT(snapshot, again, 240)
 	kt_expedite(true);
 	for (int round = 0; round < 6; round++) {
 		ASSERT_EQ(0, kt_stats(self->fd, 0, KTAPE_RING_EVENT, &before));
-		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+		ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 		EXPECT_EQ(0, frozen(self->main));
-		ASSERT_EQ(0, kt_loads_start(self->load, self->cpus, 0, call));
+		ASSERT_EQ(0, kt_loads_start(self->load, self->cpus, 0,
+					    mark_unevenly));
 		ASSERT_EQ(POLLIN | POLLPRI | POLLHUP, wait_full(self->fd));
 		kt_loads_stop(self->load, self->cpus);
 		EXPECT_LT(last, frozen(self->main));
@@ -195,10 +197,10 @@ TEST_F(snapshot, stopped_by_hand)
 	ASSERT_EQ(0, kt_pin(0));
 	for (int round = 0; round < 3; round++) {
 		ASSERT_EQ(0, kt_stats(self->fd, 0, KTAPE_RING_EVENT, &before));
-		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+		ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 		for (int n = 0; n < 20; n++)
 			kt_marked(n);
-		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+		ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 		ASSERT_EQ(0, kt_stats(self->fd, 0, KTAPE_RING_EVENT, &after));
 		EXPECT_LT(before.commit, after.commit);
 		EXPECT_EQ(0, after.floor);
@@ -221,12 +223,12 @@ TEST_F(snapshot, nothing_readable_before_the_end)
 				    .positions = (uintptr_t)&pos };
 	struct pollfd p = { .fd = self->fd, .events = POLLIN };
 
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	kt_getppids(50);
 	EXPECT_EQ(-EINVAL, kt_ioctl(self->fd, KTAPE_IOC_CONSUMER, &c));
 	EXPECT_EQ(0, poll(&p, 1, 0));
-	EXPECT_EQ(-EOPNOTSUPP, kt_command(self->fd, KTAPE_IOC_FLUSH));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	EXPECT_EQ(-EOPNOTSUPP, kt_control(self->fd, KTAPE_IOC_FLUSH));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	EXPECT_EQ(0, kt_ioctl(self->fd, KTAPE_IOC_CONSUMER, &c));
 }
 
@@ -264,12 +266,12 @@ TEST_F_TIMEOUT(snapshot, races, 240)
 							KTAPE_EV_SYS_EXIT,
 							KTAPE_EV_IRQ_HANDLER_ENTRY,
 							KTAPE_EV_SCHED_SWITCH)));
-		ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_START));
+		ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_START));
 		usleep(round % 8 * 300);
 		if (round % 3 == 0)
-			kt_command(fd, KTAPE_IOC_CLEAR);
+			kt_control(fd, KTAPE_IOC_CLEAR);
 		if (round % 2) {
-			ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_STOP));
+			ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_STOP));
 		} else {
 			ASSERT_LT(0, wait_full(fd));
 		}
@@ -293,10 +295,10 @@ TEST_F_TIMEOUT(snapshot, started_again, 120)
 
 	ASSERT_EQ(0, kt_pin(0));
 	for (int round = 0; round < 40; round++) {
-		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+		ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 		kt_getppids(RING / 64 + round % 8 * 16);
-		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
-		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+		ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
+		ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 		usleep(5000 * kt_scale());
 		ASSERT_EQ(0, kt_stats(self->fd, 0, KTAPE_RING_EVENT, &st));
 		ASSERT_EQ(0, kt_session_info(self->main, "snap", &info));
@@ -308,7 +310,7 @@ TEST_F_TIMEOUT(snapshot, started_again, 120)
 			EXPECT_NE(0, info.flags & KTAPE_SESSION_RUNNING);
 			EXPECT_EQ(0, info.frozen);
 		}
-		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+		ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	}
 }
 
@@ -324,7 +326,7 @@ TEST_F_TIMEOUT(snapshot, hotplug, 120)
 		SKIP(return, "needs two CPUs");
 	kt_expedite(true);
 	for (int round = 0; round < 4; round++) {
-		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+		ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 		ASSERT_EQ(0, kt_pin(self->cpus - 1));
 		kt_getppids(20);
 		ASSERT_EQ(0, kt_pin(0));

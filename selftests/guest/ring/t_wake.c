@@ -27,7 +27,7 @@ FIXTURE_SETUP(wake)
 	self->fd = kt_session(KTAPE_MODE_OVERWRITE, 16 * BLOCK, BLOCK,
 			      KT_OPS(KTAPE_EV_PROCESS_RENAME));
 	ASSERT_GE(self->fd, 0);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 }
 
 FIXTURE_TEARDOWN(wake)
@@ -55,7 +55,7 @@ static void open_blocks(int fd)
  * Wait at @nr duplicates of the descriptor: each is an entry in the queue of those
  * that wait.  Return: the epoll descriptor, or a negative errno.
  */
-static int watch(int fd, unsigned int nr)
+static int watch_duplicates(int fd, unsigned int nr)
 {
 	struct epoll_event e = { .events = EPOLLIN | EPOLLET };
 	int all = epoll_create1(EPOLL_CLOEXEC);
@@ -74,7 +74,7 @@ static int watch(int fd, unsigned int nr)
  * Wait until each of @nr descriptors was reported.  An edge is reported only if the
  * entry of the descriptor was woken.  A lost one waits until run-tests ends the test.
  */
-static unsigned int wait_for_all(int all, unsigned int nr)
+static unsigned int wait_for_edges(int all, unsigned int nr)
 {
 	static struct epoll_event e[512];
 	static bool seen[DESCRIPTORS];
@@ -99,17 +99,17 @@ TEST_F_TIMEOUT(wake, each_of_10000_descriptors, 300)
 	int all;
 
 	ASSERT_EQ(0, setrlimit(RLIMIT_NOFILE, &files));
-	all = watch(self->fd, DESCRIPTORS);
+	all = watch_duplicates(self->fd, DESCRIPTORS);
 	ASSERT_GE(all, 0);
 	/* What was there when they began to wait is reported first. */
 	open_blocks(self->fd);
-	EXPECT_EQ(DESCRIPTORS, wait_for_all(all, DESCRIPTORS));
+	EXPECT_EQ(DESCRIPTORS, wait_for_edges(all, DESCRIPTORS));
 	for (int i = 0; i < 3; i++) {
 		/* An earlier wake-up may still be under way: take its edges. */
 		while (epoll_wait(all, e, ARRAY_SIZE(e), 200) > 0)
 			;
 		open_blocks(self->fd);
-		EXPECT_EQ(DESCRIPTORS, wait_for_all(all, DESCRIPTORS));
+		EXPECT_EQ(DESCRIPTORS, wait_for_edges(all, DESCRIPTORS));
 	}
 	close(all);
 }

@@ -10,7 +10,7 @@ int main(void)
 	int fd = kt_open(O_RDONLY);
 	struct kt_map m;
 
-	if (fd < 0 || kt_map(fd, 0, KTAPE_RING_EVENT, &m)) {
+	if (fd < 0 || kt_map_ring(fd, 0, KTAPE_RING_EVENT, &m)) {
 		perror("holdmap");
 		return 1;
 	}

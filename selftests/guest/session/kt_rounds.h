@@ -87,7 +87,7 @@ struct round {
 	struct kta_worker worker[KTA_CPUS];
 };
 
-static void must(struct round *r, const char *what, int err)
+static void round_must(struct round *r, const char *what, int err)
 {
 	if (err >= 0)
 		return;
@@ -100,7 +100,7 @@ static enum which which_of(const struct round *r, const struct target *t)
 	return t - r->t;
 }
 
-static const char *name_of(const struct round *r, const struct target *t)
+static const char *round_target_name(const struct round *r, const struct target *t)
 {
 	return targets[which_of(r, t)].name;
 }
@@ -110,15 +110,16 @@ static uint32_t draw(struct round *r, uint32_t below)
 	return lcg_below(&r->ref.seed, below);
 }
 
-static const char *add_trace(struct round *r, struct target *t, bool whole)
+static const char *add_round_trace(struct round *r, struct target *t, bool whole)
 {
 	struct kta_trace *to = &r->trace[r->nr_traces];
 
 	if (r->nr_traces == TRACES) {
-		must(r, "traces", -E2BIG);
+		round_must(r, "traces", -E2BIG);
 		return NULL;
 	}
-	snprintf(to->path, sizeof(to->path), "%s-%d", name_of(r, t), r->nr_traces++);
+	snprintf(to->path, sizeof(to->path), "%s-%d", round_target_name(r, t),
+		 r->nr_traces++);
 	to->way = which_of(r, t);
 	to->whole = whole;
 	to->gaps = &t->gaps;
@@ -133,9 +134,9 @@ enum why { STOPPED, CLEARED, PROFILE, FILTER };
 static void start_target(struct round *r, struct target *t)
 {
 	if (which_of(r, t) == COUNTED)
-		must(r, "start", ktc_start(&r->counter, t->fd));
+		round_must(r, "start", ktc_start(&r->counter, t->fd));
 	else
-		must(r, "start", kt_command(t->fd, KTAPE_IOC_START));
+		round_must(r, "start", kt_control(t->fd, KTAPE_IOC_START));
 	t->runs = true;
 	kta_close_gap(&t->gaps, STOPPED);
 }
@@ -144,9 +145,9 @@ static void stop_target(struct round *r, struct target *t)
 {
 	kta_open_gap(&r->ref, &t->gaps, 0, STOPPED);
 	if (which_of(r, t) == COUNTED)
-		must(r, "stop", ktc_stop(&r->counter, t->fd));
+		round_must(r, "stop", ktc_stop(&r->counter, t->fd));
 	else
-		must(r, "stop", kt_command(t->fd, KTAPE_IOC_STOP));
+		round_must(r, "stop", kt_control(t->fd, KTAPE_IOC_STOP));
 	t->runs = false;
 }
 
@@ -162,23 +163,23 @@ static void clear(struct round *r, struct target *t)
 {
 	struct kta_gap *g = kta_open_gap(&r->ref, &t->gaps, 0, CLEARED);
 
-	must(r, "clear", kt_command(t->fd, KTAPE_IOC_CLEAR));
+	round_must(r, "clear", kt_control(t->fd, KTAPE_IOC_CLEAR));
 	if (g)
 		*g = (struct kta_gap){ 0, kt_now(), 0, CLEARED };
 }
 
-static void profile(struct round *r, struct target *t)
+static void toggle_target_event(struct round *r, struct target *t)
 {
 	uint32_t op = t->off;
 
 	if (!op) {
 		t->off = kta_ops[draw(r, sizeof(kta_ops) - 1)];
 		kta_open_gap(&r->ref, &t->gaps, t->off, PROFILE);
-		must(r, "profile",
-		     kt_profile_ops(t->fd, KTAPE_PROFILE_ANDNOT, t->off, 0, 0));
+		round_must(r, "profile",
+			   kt_profile_ops(t->fd, KTAPE_PROFILE_ANDNOT, t->off, 0, 0));
 		return;
 	}
-	must(r, "profile", kt_profile_ops(t->fd, KTAPE_PROFILE_OR, op, 0, 0));
+	round_must(r, "profile", kt_profile_ops(t->fd, KTAPE_PROFILE_OR, op, 0, 0));
 	kta_close_gap(&t->gaps, PROFILE);
 	t->off = 0;
 }
@@ -261,9 +262,9 @@ static const struct {
 	{ KTAPE_FILTER_UID, 0, ~0U, only_root },
 };
 
-static void filter_off(struct round *r, struct target *t, unsigned int i)
+static void end_target_filter(struct round *r, struct target *t, unsigned int i)
 {
-	must(r, "filter off", kt_filter_off(t->fd, filters[i].kind));
+	round_must(r, "filter off", kt_filter_off(t->fd, filters[i].kind));
 	kta_close_gap(&t->gaps, FILTER + i);
 	t->filters &= ~(1U << i);
 }
@@ -275,16 +276,17 @@ static void filter(struct round *r, struct target *t)
 	if (!(filters[i].targets & ON(which_of(r, t))))
 		return;
 	if (t->filters & 1U << i) {
-		filter_off(r, t, i);
+		end_target_filter(r, t, i);
 		return;
 	}
 	kta_open_gap(&r->ref, &t->gaps, filters[i].op, FILTER + i);
-	must(r, "filter", filters[i].set(r, t->fd));
+	round_must(r, "filter", filters[i].set(r, t->fd));
 	t->filters |= 1U << i;
 }
 
 /* Save the rings of a session as they are, to a new trace.  Return: whether that is complete. */
-static bool save_rings(struct round *r, struct ktape_device *device, const char *path)
+static bool save_target_rings(struct round *r, struct ktape_device *device,
+			      const char *path)
 {
 	const struct ktape_recorder_options how = {
 		.dir = path,
@@ -293,45 +295,45 @@ static bool save_rings(struct round *r, struct ktape_device *device, const char 
 	struct ktape_recorder *rec;
 	int err = ktape_recorder_open(device, &how, &rec);
 
-	must(r, path, err);
+	round_must(r, path, err);
 	if (err)
 		return false;
 	err = ktape_recorder_finish(rec);
-	must(r, path, err);
+	round_must(r, path, err);
 	ktape_recorder_close(rec);
 	return !err;
 }
 
-static void save(struct round *r, struct target *t, bool whole)
+static void save_new_trace(struct round *r, struct target *t, bool whole)
 {
-	const char *path = add_trace(r, t, whole);
+	const char *path = add_round_trace(r, t, whole);
 
 	if (path)
-		save_rings(r, t->device, path);
+		save_target_rings(r, t->device, path);
 }
 
-static void look(struct round *r, struct target *t)
+static void snapshot_target(struct round *r, struct target *t)
 {
-	save(r, t, false);
+	save_new_trace(r, t, false);
 }
 
-static void drain(struct round *r, struct target *t)
+static void drain_target(struct round *r, struct target *t)
 {
-	must(r, "refresh", ktape_recorder_refresh(t->rec));
-	must(r, "step", ktape_recorder_step(t->rec));
+	round_must(r, "refresh", ktape_recorder_refresh(t->rec));
+	round_must(r, "step", ktape_recorder_step(t->rec));
 }
 
-static void rotate(struct round *r, struct target *t)
+static void rotate_target(struct round *r, struct target *t)
 {
 	const char *path;
 
 	if (which_of(r, t) == LOGGED) {
-		must(r, "ktape record -l", kill(r->log, SIGHUP) ? -errno : 0);
+		round_must(r, "ktape record -l", kill(r->log, SIGHUP) ? -errno : 0);
 		return;
 	}
-	path = add_trace(r, t, false);
+	path = add_round_trace(r, t, false);
 	if (path)
-		must(r, "rotate", ktape_recorder_rotate(t->rec, path));
+		round_must(r, "rotate", ktape_recorder_rotate(t->rec, path));
 }
 
 /* Session 0 is beside the others. */
@@ -342,7 +344,7 @@ static void meddle_with_0(struct round *r, struct target *t)
 						  KTAPE_IOC_CLEAR };
 	int fd = kt_open(O_RDWR);
 
-	must(r, "session 0", kt_command(fd, commands[draw(r, 4)]));
+	round_must(r, "session 0", kt_control(fd, commands[draw(r, 4)]));
 	close(fd);
 }
 
@@ -355,11 +357,11 @@ static const struct op {
 	{ "stop/start", ON(WRAPPED) | ON(DRAINED) | ON(KEPT) | ON(COUNTED), 1,
 	  stop_or_start },
 	{ "clear", ~0U, 6, clear },
-	{ "profile", ~ON(COUNTED), 1, profile },
+	{ "profile", ~ON(COUNTED), 1, toggle_target_event },
 	{ "filter", ~0U, 1, filter },
-	{ "save", ON(WRAPPED) | ON(KEPT) | ON(COUNTED), 3, look },
-	{ "read", ON(DRAINED), 1, drain },
-	{ "rotate", ON(DRAINED) | ON(LOGGED), 2, rotate },
+	{ "save", ON(WRAPPED) | ON(KEPT) | ON(COUNTED), 3, snapshot_target },
+	{ "read", ON(DRAINED), 1, drain_target },
+	{ "rotate", ON(DRAINED) | ON(LOGGED), 2, rotate_target },
 	{ "session 0", ON(WRAPPED), 2, meddle_with_0 },
 };
 
@@ -369,16 +371,16 @@ static bool restore(struct round *r, struct target *t)
 	if (!t->runs)
 		start_target(r, t);
 	else if (t->off)
-		profile(r, t);
+		toggle_target_event(r, t);
 	else if (t->filters)
-		filter_off(r, t, __builtin_ctz(t->filters));
+		end_target_filter(r, t, __builtin_ctz(t->filters));
 	else
 		return false;
 	return true;
 }
 
 /* Every other step lets a session record again, so that most events are recorded. */
-static void take_step(struct round *r)
+static void take_random_step(struct round *r)
 {
 	struct target *t = &r->t[draw(r, TARGETS)];
 	unsigned int i;

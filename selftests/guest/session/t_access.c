@@ -221,7 +221,7 @@ FIXTURE_TEARDOWN(rights)
 	close(self->control);
 }
 
-static struct ktape_layout state(int fd)
+static struct ktape_layout layout_of(int fd)
 {
 	struct ktape_layout l;
 
@@ -239,12 +239,12 @@ TEST_F(rights, read_only)
 	char byte;
 
 	ASSERT_LE(0, fd);
-	ASSERT_EQ(0, kt_command(self->control, KTAPE_IOC_START));
-	ASSERT_EQ(0, kt_map(fd, 0, KTAPE_RING_EVENT, &m));
+	ASSERT_EQ(0, kt_control(self->control, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_map_ring(fd, 0, KTAPE_RING_EVENT, &m));
 	floor = m.page->floor;
-	before = state(fd);
+	before = layout_of(fd);
 	check_rights(_metadata, fd, false, true);
-	after = state(fd);
+	after = layout_of(fd);
 	EXPECT_EQ(1, after.running);
 	EXPECT_EQ(before.generation, after.generation);
 	EXPECT_EQ(floor, m.page->floor);
@@ -255,9 +255,9 @@ TEST_F(rights, read_only)
 				   MAP_SHARED, fd, m.e.offset));
 	/* A refused descriptor must not change its session. */
 	fcntl(fd, F_SETFL, O_RDWR);
-	EXPECT_EQ(-EPERM, kt_command(fd, KTAPE_IOC_STOP));
-	EXPECT_EQ(-EPERM, kt_command(dup(fd), KTAPE_IOC_STOP));
-	EXPECT_EQ(1, state(fd).running);
+	EXPECT_EQ(-EPERM, kt_control(fd, KTAPE_IOC_STOP));
+	EXPECT_EQ(-EPERM, kt_control(dup(fd), KTAPE_IOC_STOP));
+	EXPECT_EQ(1, layout_of(fd).running);
 }
 
 TEST_F(rights, write_only)
@@ -273,11 +273,11 @@ TEST_F(rights, write_only)
 	EXPECT_EQ(EACCES, errno);
 	EXPECT_EQ(-1, write(fd, "x", 1));
 	EXPECT_EQ(EINVAL, errno);
-	EXPECT_EQ(0, kt_command(fd, KTAPE_IOC_START));
+	EXPECT_EQ(0, kt_control(fd, KTAPE_IOC_START));
 }
 
 /* A child process opens the device, drops its rights and passes the descriptor. */
-static void pass(int to, int flags)
+static void open_and_pass(int to, int flags)
 {
 	int fd = kt_open(flags);
 
@@ -295,7 +295,7 @@ TEST_F(rights, passed_on)
 		pid = fork();
 		ASSERT_LE(0, pid);
 		if (pid == 0)
-			pass(pair[1], flags[i]);
+			open_and_pass(pair[1], flags[i]);
 		fd = kt_receive_fd(pair[0]);
 		ASSERT_LE(0, fd);
 		ASSERT_EQ(pid, waitpid(pid, &status, 0));
@@ -377,7 +377,7 @@ TEST_F(rights, kernel_log)
 
 	ASSERT_LE(0, log);
 	ASSERT_LE(0, plain);
-	id = state(log).session;
+	id = layout_of(log).session;
 	EXPECT_EQ(KTAPE_EVENT_AVAILABLE, console_state(self->control));
 	EXPECT_EQ(KTAPE_EVENT_AVAILABLE, console_state(log));
 	EXPECT_EQ(KTAPE_EVENT_RIGHTS, console_state(plain));
@@ -394,8 +394,8 @@ TEST_F(rights, kernel_log)
 					 KTAPE_CREATE_LOG));
 	EXPECT_EQ(KTAPE_EVENT_RIGHTS, console_state(self->control));
 	/* The descriptor that root has opened goes on. */
-	EXPECT_EQ(0, kt_command(log, KTAPE_IOC_START));
-	EXPECT_EQ(0, kt_command(log, KTAPE_IOC_STOP));
+	EXPECT_EQ(0, kt_control(log, KTAPE_IOC_START));
+	EXPECT_EQ(0, kt_control(log, KTAPE_IOC_STOP));
 	close(log);
 	close(plain);
 }
@@ -417,10 +417,10 @@ TEST_F(rights, truncation_clears)
 	struct kt_map m;
 	int fd;
 
-	ASSERT_EQ(0, kt_map(self->control, 0, KTAPE_RING_CONTROL, &m));
+	ASSERT_EQ(0, kt_map_ring(self->control, 0, KTAPE_RING_CONTROL, &m));
 	for (size_t i = 0; i < ARRAY_SIZE(vector); i++) {
-		ASSERT_EQ(0, kt_command(self->control, KTAPE_IOC_START));
-		ASSERT_EQ(0, kt_command(self->control, KTAPE_IOC_STOP));
+		ASSERT_EQ(0, kt_control(self->control, KTAPE_IOC_START));
+		ASSERT_EQ(0, kt_control(self->control, KTAPE_IOC_STOP));
 		ASSERT_LT(kt_oldest(&m), m.page->commit);
 		fd = kt_open(vector[i].flags);
 		ASSERT_LE(0, fd);

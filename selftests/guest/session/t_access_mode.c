@@ -33,7 +33,7 @@ static int become(uid_t uid, gid_t group)
 }
 
 /* Load the module; the node gets the group, and @chmod if that is not 0. */
-static int load(const char *parameters, mode_t chmod_to)
+static int load_for_group(const char *parameters, mode_t chmod_to)
 {
 	int ret = kt_insmod_ktape(parameters);
 
@@ -116,7 +116,7 @@ FIXTURE_VARIANT_ADD(open, everybody_reads)
 
 FIXTURE_SETUP(open)
 {
-	ASSERT_EQ(0, load(variant->parameters, variant->chmod_to));
+	ASSERT_EQ(0, load_for_group(variant->parameters, variant->chmod_to));
 }
 
 /* The test itself has given up the right to unload. */
@@ -177,7 +177,7 @@ TEST_F(member, reads_but_does_not_control)
 	struct kt_map m;
 	int fd, other;
 
-	ASSERT_EQ(0, load("size=64K dev_mode=0640", 0));
+	ASSERT_EQ(0, load_for_group("size=64K dev_mode=0640", 0));
 	fd = kt_open(O_RDWR);
 	ASSERT_LE(0, fd);
 	ASSERT_EQ(0, make_lingering(fd, "night"));
@@ -186,18 +186,18 @@ TEST_F(member, reads_but_does_not_control)
 	ASSERT_EQ(0, become(MEMBER, GROUP));
 	fd = kt_open(O_RDONLY | O_NONBLOCK);
 	ASSERT_LE(0, fd);
-	ASSERT_EQ(0, kt_map(fd, 0, KTAPE_RING_EVENT, &m));
+	ASSERT_EQ(0, kt_map_ring(fd, 0, KTAPE_RING_EVENT, &m));
 	EXPECT_LT(0U, m.page->commit);
 	EXPECT_EQ(-1, mprotect(m.page, m.size, PROT_READ | PROT_WRITE));
-	EXPECT_EQ(-EPERM, kt_command(fd, KTAPE_IOC_STOP));
-	EXPECT_EQ(-EPERM, kt_command(fd, KTAPE_IOC_CLEAR));
+	EXPECT_EQ(-EPERM, kt_control(fd, KTAPE_IOC_STOP));
+	EXPECT_EQ(-EPERM, kt_control(fd, KTAPE_IOC_CLEAR));
 	EXPECT_EQ(-EPERM, kt_create(fd, KTAPE_MODE_OVERWRITE, 64 << 10, 0));
 	EXPECT_EQ(-EPERM, kt_probe_add(fd, "do_exit", 0, 0));
 	EXPECT_EQ(-EPERM, session_ref(fd, KTAPE_IOC_DESTROY, "night"));
 	/* A read-only descriptor opens other sessions, but only for reading. */
 	other = session_ref(fd, KTAPE_IOC_OPEN, "night");
 	ASSERT_LE(0, other);
-	EXPECT_EQ(-EPERM, kt_command(other, KTAPE_IOC_START));
+	EXPECT_EQ(-EPERM, kt_control(other, KTAPE_IOC_START));
 }
 
 TEST_F(member, records_but_adds_no_probe)
@@ -206,15 +206,15 @@ TEST_F(member, records_but_adds_no_probe)
 	struct ktape_stats st;
 	int fd, own;
 
-	ASSERT_EQ(0, load("size=64K dev_mode=0660", 0));
+	ASSERT_EQ(0, load_for_group("size=64K dev_mode=0660", 0));
 	ASSERT_EQ(0, become(MEMBER, GROUP));
 	own = kt_session(KTAPE_MODE_OVERWRITE, 64 << 10, 0, ops);
 	ASSERT_LE(0, own);
 	ASSERT_EQ(0, kt_pin(0));
-	ASSERT_EQ(0, kt_command(own, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(own, KTAPE_IOC_START));
 	for (int i = 0; i < 20; i++)
 		usleep(1000);
-	ASSERT_EQ(0, kt_command(own, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(own, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, kt_stats(own, 0, KTAPE_RING_EVENT, &st));
 	EXPECT_LE(20U, kt_sum(st.emitted));
 	/* Run-time probes need the capability, whatever the descriptor. */
@@ -233,7 +233,7 @@ TEST_F(member, emits_like_other_users)
 	struct ktape_trace t = { .size = sizeof(t), .opcode = KTAPE_EV_EXCEPTION };
 	int fd;
 
-	ASSERT_EQ(0, load("size=64K dev_mode=0660 mark_mode=0620", 0));
+	ASSERT_EQ(0, load_for_group("size=64K dev_mode=0660 mark_mode=0620", 0));
 	ASSERT_EQ(0, become(MEMBER, GROUP));
 	fd = open(MARK_DEVICE, O_WRONLY | O_CLOEXEC);
 	ASSERT_LE(0, fd);

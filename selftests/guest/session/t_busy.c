@@ -40,7 +40,7 @@ FIXTURE_TEARDOWN(busy)
 	kt_rmmod("kt_grace");
 }
 
-static int held(void)
+static int read_hold(void)
 {
 	char text[8] = "";
 	int fd = open(HOLD, O_RDONLY | O_CLOEXEC);
@@ -55,9 +55,9 @@ static bool hold(void)
 {
 	if (kt_write_text(HOLD, "1"))
 		return false;
-	while (held() == 1)
+	while (read_hold() == 1)
 		usleep(1000);
-	return held() == 2;
+	return read_hold() == 2;
 }
 
 /* An operation in a thread of its own. */
@@ -78,7 +78,7 @@ static void *call_main(void *arg)
 	return NULL;
 }
 
-static int call(struct call *c)
+static int start_call(struct call *c)
 {
 	int ret = pthread_create(&c->thread, NULL, call_main, c);
 
@@ -94,17 +94,17 @@ static bool is_done(const struct call *c)
 	return __atomic_load_n(&c->done, __ATOMIC_ACQUIRE);
 }
 
-static int start(int fd)
+static int start_session(int fd)
 {
-	return kt_command(fd, KTAPE_IOC_START);
+	return kt_control(fd, KTAPE_IOC_START);
 }
 
-static int stop(int fd)
+static int stop_session(int fd)
 {
-	return kt_command(fd, KTAPE_IOC_STOP);
+	return kt_control(fd, KTAPE_IOC_STOP);
 }
 
-static int profile(int fd)
+static int profile_processes(int fd)
 {
 	return kt_profile_only(fd, KT_OPS(KTAPE_EV_PROCESS_RENAME,
 					  KTAPE_EV_PROCESS_EXIT));
@@ -115,13 +115,14 @@ static int filter_self(int fd)
 	return kt_filter_pid(fd, getpid(), KTAPE_PID_THREADS);
 }
 
-static int filter_off(int fd)
+static int end_pid_filter(int fd)
 {
 	return kt_filter_off(fd, KTAPE_FILTER_PID);
 }
 
-static int (*const operations[])(int fd) = { start, profile, filter_self,
-					     filter_off, stop };
+static int (*const operations[])(int fd) = { start_session, profile_processes,
+					     filter_self, end_pid_filter,
+					     stop_session };
 
 TEST_F_TIMEOUT(busy, others_go_on, 300)
 {
@@ -132,12 +133,12 @@ TEST_F_TIMEOUT(busy, others_go_on, 300)
 		bool early, waited;
 
 		ASSERT_TRUE(hold());
-		ASSERT_EQ(0, call(&c));
+		ASSERT_EQ(0, start_call(&c));
 		early = is_done(&c);
 		EXPECT_LE(3, kt_sessions(self->other, all));
 		EXPECT_EQ(0, kt_profile(self->other, &p));
 		/* Neither waited until the thread of kt_grace gave up. */
-		waited = held() != 2;
+		waited = read_hold() != 2;
 		ASSERT_EQ(0, kt_write_text(HOLD, "0"));
 		pthread_join(c.thread, NULL);
 		EXPECT_EQ(0, c.ret);
@@ -152,15 +153,15 @@ TEST_F_TIMEOUT(busy, others_go_on, 300)
 /* A stop that comes during a start waits for it, and then stops. */
 TEST_F_TIMEOUT(busy, one_after_the_other, 300)
 {
-	struct call first = { .run = start, .fd = self->fd };
-	struct call second = { .run = stop, .fd = self->fd };
+	struct call first = { .run = start_session, .fd = self->fd };
+	struct call second = { .run = stop_session, .fd = self->fd };
 	struct call third = { .run = filter_self, .fd = self->fd };
 	struct kt_take t;
 
 	ASSERT_TRUE(hold());
-	ASSERT_EQ(0, call(&first));
-	ASSERT_EQ(0, call(&second));
-	ASSERT_EQ(0, call(&third));
+	ASSERT_EQ(0, start_call(&first));
+	ASSERT_EQ(0, start_call(&second));
+	ASSERT_EQ(0, start_call(&third));
 	EXPECT_FALSE(is_done(&first));
 	EXPECT_FALSE(is_done(&second));
 	EXPECT_FALSE(is_done(&third));

@@ -41,7 +41,7 @@ static bool is_crowded(void)
 }
 
 /* Runs on any CPU. */
-static void wander(uint64_t n)
+static void run_on_any_cpu(uint64_t n)
 {
 	if (is_crowded()) {
 		usleep(50000);
@@ -61,7 +61,7 @@ static void *wander_main(void *arg)
 	struct load *l = arg;
 
 	for (uint64_t n = 0; !__atomic_load_n(&l->stop, __ATOMIC_RELAXED); n++)
-		wander(n);
+		run_on_any_cpu(n);
 	return NULL;
 }
 
@@ -74,7 +74,8 @@ struct seen {
 	uint64_t marked[CPUS_MAX];
 };
 
-static void on_record(const struct ktape_block *b, const struct kt_rec *r, void *arg)
+static void take_hotplug_record(const struct ktape_block *b,
+				const struct kt_rec *r, void *arg)
 {
 	struct seen *s = arg;
 	uint64_t n;
@@ -121,7 +122,7 @@ FIXTURE_SETUP(hotplug)
 	if (access("/sys/devices/system/cpu/cpu1/online", W_OK))
 		SKIP(return, "CPU 1 cannot be turned off");
 	self->l = kt_ledger_new();
-	self->l->next = on_record;
+	self->l->next = take_hotplug_record;
 	self->l->arg = &self->seen;
 	for (int i = 0; i < self->cpus; i++)
 		ASSERT_EQ(0, pthread_create(&self->load[i].thread, NULL,
@@ -137,7 +138,7 @@ static void stop_loads(FIXTURE_DATA(hotplug) * self)
 			pthread_join(self->load[i].thread, NULL);
 	memset(self->load, 0, sizeof(self->load));
 	for (; nr_rings > 0; nr_rings--)
-		kt_unmap(&rings[nr_rings - 1]);
+		kt_unmap_ring(&rings[nr_rings - 1]);
 }
 
 FIXTURE_TEARDOWN(hotplug)
@@ -174,7 +175,7 @@ static int call_on(int cpu)
 	return ret ? -1 : 0;
 }
 
-static int new_session(uint32_t mode, uint64_t ring)
+static int hotplug_session(uint32_t mode, uint64_t ring)
 {
 	return kt_session(mode, ring, 16384,
 			  KT_OPS(KTAPE_EV_SCHED_SWITCH, KTAPE_EV_SYS_ENTER_WIDE,
@@ -196,11 +197,11 @@ TEST_F_TIMEOUT(hotplug, offline_and_online, 7200)
 	ssize_t n;
 
 	TH_LOG("KTAPE_SEED=%#llx", (unsigned long long)seed);
-	self->fd = new_session(KTAPE_MODE_DISCARD, 4 << 20);
+	self->fd = hotplug_session(KTAPE_MODE_DISCARD, 4 << 20);
 	ASSERT_GE(self->fd, 0);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	for (int i = 0; i < self->cpus; i++)
-		ASSERT_EQ(0, kt_map(self->fd, i, KTAPE_RING_EVENT, &rings[i]));
+		ASSERT_EQ(0, kt_map_ring(self->fd, i, KTAPE_RING_EVENT, &rings[i]));
 	__atomic_store_n(&nr_rings, self->cpus, __ATOMIC_RELEASE);
 	kt_nonblock(self->fd, true);
 	for (int i = 0; i < rounds; i++) {
@@ -222,7 +223,7 @@ TEST_F_TIMEOUT(hotplug, offline_and_online, 7200)
 		before[cpu] += 10;
 	}
 	stop_loads(self);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, kt_follow_all(&self->l->t, &self->b, self->fd));
 	EXPECT_STREQ("", self->l->t.error);
 	EXPECT_EQ(0, kt_ledger_check(self->l, self->fd, self->cpus));
@@ -247,12 +248,12 @@ TEST_F_TIMEOUT(hotplug, stopped_while_offline, 300)
 	int away = self->cpus - 1;
 	struct ktape_stats st;
 
-	self->fd = new_session(KTAPE_MODE_DISCARD, 1 << 20);
+	self->fd = hotplug_session(KTAPE_MODE_DISCARD, 1 << 20);
 	ASSERT_GE(self->fd, 0);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	ASSERT_EQ(0, call_on(away));
 	ASSERT_EQ(0, kt_set_online(away, false));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, kt_follow_all(&self->l->t, &self->b, self->fd));
 	ASSERT_STREQ("", self->l->t.error);
 	EXPECT_EQ(10, self->seen.marked[away]);
@@ -271,10 +272,10 @@ TEST_F_TIMEOUT(hotplug, stopped_while_offline, 300)
 
 	/* The CPU is offline again at START. */
 	ASSERT_EQ(0, kt_set_online(away, false));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	ASSERT_EQ(0, kt_set_online(away, true));
 	ASSERT_EQ(0, call_on(away));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, kt_follow_all(&self->l->t, &self->b, self->fd));
 	EXPECT_STREQ("", self->l->t.error);
 	EXPECT_EQ(20, self->seen.marked[away]);
@@ -307,21 +308,21 @@ TEST_F_TIMEOUT(hotplug, created_while_offline, 300)
 	struct kt_map m;
 
 	ASSERT_EQ(0, kt_set_online(away, false));
-	self->fd = new_session(KTAPE_MODE_OVERWRITE, 1 << 20);
+	self->fd = hotplug_session(KTAPE_MODE_OVERWRITE, 1 << 20);
 	ASSERT_GE(self->fd, 0);
 	EXPECT_EQ(0, rings_of(self->fd, away));
 	EXPECT_EQ(-ENXIO, kt_stats(self->fd, away, KTAPE_RING_EVENT, &st));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	kt_nonblock(self->fd, true);
 	ASSERT_LT(0, kt_follow(&self->l->t, &self->b, self->fd, 400000));
 	ASSERT_EQ(0, kt_set_online(away, true));
 	EXPECT_EQ(2, rings_of(self->fd, away));
 	ASSERT_EQ(0, call_on(away));
-	ASSERT_EQ(0, kt_map(self->fd, away, KTAPE_RING_EVENT, &m));
+	ASSERT_EQ(0, kt_map_ring(self->fd, away, KTAPE_RING_EVENT, &m));
 	EXPECT_LT(0, kt_load(&m.page->commit));
-	kt_unmap(&m);
+	kt_unmap_ring(&m);
 	stop_loads(self);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, kt_follow_all(&self->l->t, &self->b, self->fd));
 	EXPECT_STREQ("", self->l->t.error);
 	EXPECT_EQ(1, self->seen.came[away]);
@@ -342,9 +343,9 @@ TEST_F_TIMEOUT(hotplug, large_rings_come_later, 300)
 
 	stop_loads(self);
 	ASSERT_EQ(0, kt_set_online(away, false));
-	self->fd = new_session(KTAPE_MODE_DISCARD, 64 << 20);
+	self->fd = hotplug_session(KTAPE_MODE_DISCARD, 64 << 20);
 	ASSERT_GE(self->fd, 0);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	ASSERT_EQ(0, kt_set_online(away, true));
 	while (rings_of(self->fd, away) != 2 && tries--)
 		usleep(100000);
@@ -358,7 +359,7 @@ TEST_F_TIMEOUT(hotplug, large_rings_come_later, 300)
 	ASSERT_EQ(0, kt_set_online(away, false));
 	ASSERT_EQ(0, kt_set_online(away, true));
 	ASSERT_EQ(0, call_on(away));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, kt_follow_all(&self->l->t, &self->b, self->fd));
 	EXPECT_STREQ("", self->l->t.error);
 	EXPECT_EQ(0, kt_ledger_check(self->l, self->fd, self->cpus));
@@ -383,9 +384,9 @@ TEST_F_TIMEOUT(hotplug, ends_before_large_rings, 300)
 	before = kt_free_kib();
 	for (int i = 0; i < 4; i++) {
 		ASSERT_EQ(0, kt_set_online(away, false));
-		self->fd = new_session(KTAPE_MODE_OVERWRITE, 64 << 20);
+		self->fd = hotplug_session(KTAPE_MODE_OVERWRITE, 64 << 20);
 		ASSERT_GE(self->fd, 0);
-		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+		ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 		ASSERT_EQ(0, kt_set_online(away, true));
 		if (i % 2)
 			usleep(i * 1000);
@@ -447,30 +448,30 @@ TEST_F_TIMEOUT(hotplug, without_memory, 120)
 		SKIP(return, "ktape does not charge rings before 5.11");
 	stop_loads(self);
 	ASSERT_EQ(0, kt_set_online(away, false));
-	self->fd = new_session(KTAPE_MODE_DISCARD, 8 << 20);
+	self->fd = hotplug_session(KTAPE_MODE_DISCARD, 8 << 20);
 	ASSERT_GE(self->fd, 0);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	ASSERT_EQ(0, online_with(away, 2048));
 	EXPECT_EQ(0, rings_of(self->fd, away));
 	EXPECT_EQ(0, call_on(away));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, kt_follow_all(&self->l->t, &self->b, self->fd));
 	EXPECT_STREQ("", self->l->t.error);
 	for (int cpu = 0; cpu < away; cpu++)
 		EXPECT_EQ(1, self->seen.without[cpu]);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, kt_follow_all(&self->l->t, &self->b, self->fd));
 	for (int cpu = 0; cpu < away; cpu++)
 		EXPECT_EQ(2, self->seen.without[cpu]);
 
 	/* The CPU comes online again with enough memory. */
 	ASSERT_EQ(0, kt_set_online(away, false));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	ASSERT_EQ(0, kt_set_online(away, true));
 	EXPECT_EQ(2, rings_of(self->fd, away));
 	ASSERT_EQ(0, call_on(away));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, kt_follow_all(&self->l->t, &self->b, self->fd));
 	EXPECT_STREQ("", self->l->t.error);
 	for (int cpu = 0; cpu < away; cpu++)
@@ -513,7 +514,7 @@ TEST_F_TIMEOUT(hotplug, half_of_the_rings, 120)
 	close(dev);
 	ASSERT_GE(self->fd, 0);
 	ASSERT_EQ(0, kt_trigger_add(self->fd, &quiet));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	for (int kib = 5 << 10; kib < 8 << 10; kib += 512) {
 		ASSERT_EQ(0, online_with(away, kib));
 		ASSERT_EQ(0, rings_of(self->fd, away)) TH_LOG("%d KiB", kib);
@@ -532,7 +533,7 @@ TEST_F_TIMEOUT(hotplug, half_of_the_rings, 120)
 	}
 	ASSERT_EQ(0, kt_set_online(away, true));
 	EXPECT_EQ(2, rings_of(self->fd, away));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	rmdir(CGROUP);
 }
 

@@ -20,7 +20,7 @@
 static char text[TEXT_ROOM];
 
 /* Arguments with which each command succeeds; other members are zero. */
-static void fill(unsigned long cmd, union kt_argument *a)
+static void fill_argument(unsigned long cmd, union kt_argument *a)
 {
 	switch (cmd) {
 	case KTAPE_IOC_EVENT_INFO:
@@ -75,7 +75,7 @@ FIXTURE(command)
  * @cmd: the command
  * @size: size of its structure
  * @result: the kernel writes the structure back
- * @zero: members that must be zero in fill()'s argument
+ * @zero: members that must be zero in fill_argument()'s argument
  * @out: members that the kernel writes and does not read
  */
 FIXTURE_VARIANT(command)
@@ -167,7 +167,7 @@ FIXTURE_SETUP(command)
 	 * two answers are equal.
 	 */
 	if (variant->cmd == KTAPE_IOC_COST)
-		ASSERT_EQ(0, kt_command(self->main, KTAPE_IOC_STOP));
+		ASSERT_EQ(0, kt_control(self->main, KTAPE_IOC_STOP));
 	self->end = mmap(NULL, 3 * PAGE, PROT_READ | PROT_WRITE,
 			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	ASSERT_NE(MAP_FAILED, self->end);
@@ -180,7 +180,7 @@ FIXTURE_TEARDOWN(command)
 {
 	kt_alarms(0);
 	if (variant->cmd == KTAPE_IOC_COST)
-		EXPECT_EQ(0, kt_command(self->main, KTAPE_IOC_START));
+		EXPECT_EQ(0, kt_control(self->main, KTAPE_IOC_START));
 	close(self->fd);
 	close(self->main);
 }
@@ -189,13 +189,13 @@ FIXTURE_TEARDOWN(command)
  * Return the step width over many similar cases: @n on a sanitizer kernel, else
  * 1.
  */
-static size_t step(size_t n)
+static size_t case_step(size_t n)
 {
 	return kt_scale() > 1 ? n : 1;
 }
 
 /* Issue a command. A new session is closed at once and returned as 0. */
-static int call(int fd, unsigned long cmd, void *arg)
+static int issue_command(int fd, unsigned long cmd, void *arg)
 {
 	int ret = kt_ioctl(fd, cmd, arg);
 
@@ -208,7 +208,7 @@ static int call(int fd, unsigned long cmd, void *arg)
 	 * control ring.
 	 */
 	if (cmd == KTAPE_IOC_FLUSH && ret == -EAGAIN)
-		return kt_command(fd, KTAPE_IOC_CLEAR);
+		return kt_control(fd, KTAPE_IOC_CLEAR);
 	return ret;
 }
 
@@ -288,15 +288,15 @@ TEST_F(command, pointers)
 			  kt_ioctl(self->fd, variant->cmd, (void *)bad[i]));
 	EXPECT_EQ(-EFAULT, kt_ioctl(self->fd, variant->cmd, self->end));
 	/* The last bytes of the structure are unmapped. */
-	fill(variant->cmd, &a);
-	for (size_t have = 4; have < variant->size; have += step(7)) {
+	fill_argument(variant->cmd, &a);
+	for (size_t have = 4; have < variant->size; have += case_step(7)) {
 		at = memcpy(self->end - have, &a, have);
-		EXPECT_EQ(-EFAULT, call(self->fd, variant->cmd, at));
+		EXPECT_EQ(-EFAULT, issue_command(self->fd, variant->cmd, at));
 	}
 	/* The whole structure is mapped, at each alignment. */
 	for (size_t off = 0; off < 8; off++) {
 		at = memcpy(self->end - variant->size - off, &a, variant->size);
-		EXPECT_EQ(0, call(self->fd, variant->cmd, at));
+		EXPECT_EQ(0, issue_command(self->fd, variant->cmd, at));
 	}
 	/*
 	 * The structure is read-only: only a command that returns a result may
@@ -305,7 +305,8 @@ TEST_F(command, pointers)
 	at = self->end - PAGE;
 	memcpy(at, &a, variant->size);
 	ASSERT_EQ(0, mprotect(at, PAGE, PROT_READ));
-	EXPECT_EQ(variant->result ? -EFAULT : 0, call(self->fd, variant->cmd, at));
+	EXPECT_EQ(variant->result ? -EFAULT : 0,
+		  issue_command(self->fd, variant->cmd, at));
 }
 
 TEST_F(command, sizes_refused)
@@ -324,7 +325,7 @@ TEST_F(command, sizes_refused)
 
 	for (size_t i = 0; i < ARRAY_SIZE(vector); i++) {
 		memset(at, 0, 2 * PAGE);
-		fill(variant->cmd, (union kt_argument *)at);
+		fill_argument(variant->cmd, (union kt_argument *)at);
 		memcpy(at, &vector[i].size, 4);
 		EXPECT_EQ(vector[i].want, kt_ioctl(self->fd, variant->cmd, at))
 		{
@@ -349,13 +350,13 @@ TEST_F(command, direction)
 	} arg = { .a.size = variant->size + sizeof(__u64) };
 	int want = 0;
 
-	fill(variant->cmd, &arg.a);
+	fill_argument(variant->cmd, &arg.a);
 	if (variant->cmd == KTAPE_IOC_CREATE) {
 		/* That command writes only if memory is short. */
 		arg.a.create.ring_size = kt_ring_max();
 		want = -ENOMEM;
 	}
-	ASSERT_EQ(want, call(self->fd, variant->cmd, &arg));
+	ASSERT_EQ(want, issue_command(self->fd, variant->cmd, &arg));
 	if (arg.a.size == variant->size + sizeof(__u64)) {
 		EXPECT_EQ(_IOC_WRITE, _IOC_DIR(variant->cmd));
 	} else {
@@ -374,16 +375,16 @@ TEST_F(command, sizes_shorter)
 		part[sizeof(union kt_argument)];
 	int want;
 
-	for (size_t size = 8; size <= variant->size; size += step(4)) {
+	for (size_t size = 8; size <= variant->size; size += case_step(4)) {
 		memset(whole, 0, sizeof(whole));
 		memset(part, POISON, sizeof(part));
-		fill(variant->cmd, (union kt_argument *)whole);
+		fill_argument(variant->cmd, (union kt_argument *)whole);
 		memset(whole + size, 0, sizeof(whole) - size);
 		memcpy(part, whole, size);
 		((union kt_argument *)whole)->size = variant->size;
 		((union kt_argument *)part)->size = size;
-		want = call(self->fd, variant->cmd, whole);
-		ASSERT_EQ(want, call(self->fd, variant->cmd, part))
+		want = issue_command(self->fd, variant->cmd, whole);
+		ASSERT_EQ(want, issue_command(self->fd, variant->cmd, part))
 		{
 			TH_LOG("size %zu", size);
 		}
@@ -404,9 +405,9 @@ TEST_F(command, sizes_longer)
 		size = longer[i] == PAGE ? PAGE : variant->size + longer[i];
 		memset(at, 0, 2 * PAGE);
 		memset(at + size, POISON, 2 * PAGE - size);
-		fill(variant->cmd, (union kt_argument *)at);
+		fill_argument(variant->cmd, (union kt_argument *)at);
 		((union kt_argument *)at)->size = size;
-		EXPECT_EQ(0, call(self->fd, variant->cmd, at));
+		EXPECT_EQ(0, issue_command(self->fd, variant->cmd, at));
 		if (variant->result)
 			EXPECT_EQ(variant->size, ((union kt_argument *)at)->size);
 		for (size_t j = variant->size; j < size; j++)
@@ -417,12 +418,12 @@ TEST_F(command, sizes_longer)
 		 * A non-zero member that this kernel does not know, at any
 		 * place.
 		 */
-		for (size_t j = variant->size; j < size; j += step(5) + j / 64) {
+		for (size_t j = variant->size; j < size; j += case_step(5) + j / 64) {
 			memset(at, 0, size);
-			fill(variant->cmd, (union kt_argument *)at);
+			fill_argument(variant->cmd, (union kt_argument *)at);
 			((union kt_argument *)at)->size = size;
 			at[j] = 1 << j % 8;
-			EXPECT_EQ(-E2BIG, call(self->fd, variant->cmd, at));
+			EXPECT_EQ(-E2BIG, issue_command(self->fd, variant->cmd, at));
 		}
 	}
 }
@@ -441,15 +442,15 @@ TEST_F(command, members_must_be_zero)
 	for (size_t i = 0; i < ARRAY_SIZE(variant->zero); i++) {
 		const struct range *r = &variant->zero[i];
 
-		for (size_t bit = 0; bit < r->len * 8; bit += step(5)) {
+		for (size_t bit = 0; bit < r->len * 8; bit += case_step(5)) {
 			if (is_valid_flag(variant->cmd, r->off * 8 + bit))
 				continue;
 			memset(&a, 0, sizeof(a));
 			a.size = variant->size;
-			fill(variant->cmd, &a);
+			fill_argument(variant->cmd, &a);
 			((unsigned char *)&a)[r->off + bit / 8] ^= 1 << bit % 8;
 			before = a;
-			EXPECT_EQ(-EINVAL, call(self->fd, variant->cmd, &a))
+			EXPECT_EQ(-EINVAL, issue_command(self->fd, variant->cmd, &a))
 			{
 				TH_LOG("byte %zu bit %zu", r->off + bit / 8,
 				       bit % 8);
@@ -471,9 +472,9 @@ TEST_F(command, results)
 	for (int i = 0; i < 2; i++) {
 		memset(&a[i], 0, sizeof(a[i]));
 		a[i].size = variant->size;
-		fill(variant->cmd, &a[i]);
+		fill_argument(variant->cmd, &a[i]);
 		memset((char *)&a[i] + r->off, i ? POISON : ~POISON, r->len);
-		EXPECT_EQ(0, call(self->fd, variant->cmd, &a[i]));
+		EXPECT_EQ(0, issue_command(self->fd, variant->cmd, &a[i]));
 	}
 	EXPECT_EQ(0, memcmp((char *)&a[0] + r->off, (char *)&a[1] + r->off, r->len));
 	if (variant->result) {
@@ -482,7 +483,7 @@ TEST_F(command, results)
 	}
 	memset(&a[1], 0, sizeof(a[1]));
 	a[1].size = variant->size;
-	fill(variant->cmd, &a[1]);
+	fill_argument(variant->cmd, &a[1]);
 	EXPECT_EQ(0, memcmp(&a[0], &a[1], sizeof(a[0])));
 }
 
@@ -512,9 +513,9 @@ TEST_F(command, compat)
 	if (access("/proc/sys/abi/vsyscall32", F_OK))
 		SKIP(return, "kernel without 32-bit system calls");
 	ASSERT_NE(MAP_FAILED, low);
-	fill(variant->cmd, &a);
+	fill_argument(variant->cmd, &a);
 	*low = a;
-	want = call(self->fd, variant->cmd, &a);
+	want = issue_command(self->fd, variant->cmd, &a);
 	got = ioctl32(self->fd, variant->cmd, low);
 	if ((variant->cmd == KTAPE_IOC_CREATE || variant->cmd == KTAPE_IOC_OPEN) &&
 	    got > 2)

@@ -30,22 +30,22 @@ FIXTURE_SETUP(consumer)
 		self->fd[i] = kt_open(O_RDWR);
 		ASSERT_LE(0, self->fd[i]);
 	}
-	ASSERT_EQ(0, kt_command(self->fd[0], KTAPE_IOC_STOP));
-	ASSERT_EQ(0, kt_map(self->fd[0], 0, KTAPE_RING_EVENT, &self->ring));
+	ASSERT_EQ(0, kt_control(self->fd[0], KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_map_ring(self->fd[0], 0, KTAPE_RING_EVENT, &self->ring));
 	ASSERT_EQ(0, kt_profile_ops(self->fd[0], KTAPE_PROFILE_SET,
 				    KTAPE_EV_SYS_ENTER, 0, 0));
-	ASSERT_EQ(0, kt_command(self->fd[0], KTAPE_IOC_CLEAR));
+	ASSERT_EQ(0, kt_control(self->fd[0], KTAPE_IOC_CLEAR));
 	self->base = kt_oldest(&self->ring);
 	self->block = self->ring.e.block_size;
 	ASSERT_EQ(0, kt_pin(0));
-	ASSERT_EQ(0, kt_command(self->fd[0], KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd[0], KTAPE_IOC_START));
 	kt_getppids(5 * self->block / 8);
-	ASSERT_EQ(0, kt_command(self->fd[0], KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(self->fd[0], KTAPE_IOC_STOP));
 	/* Rarely that is exactly the end of a block: write a few more then. */
 	if (self->ring.page->commit % self->block == 0) {
-		ASSERT_EQ(0, kt_command(self->fd[0], KTAPE_IOC_START));
+		ASSERT_EQ(0, kt_control(self->fd[0], KTAPE_IOC_START));
 		kt_getppids(10);
-		ASSERT_EQ(0, kt_command(self->fd[0], KTAPE_IOC_STOP));
+		ASSERT_EQ(0, kt_control(self->fd[0], KTAPE_IOC_STOP));
 	}
 	self->commit = self->ring.page->commit;
 	ASSERT_LT(self->base + 4 * self->block, self->commit);
@@ -67,7 +67,7 @@ static int reg(int fd, uint32_t op)
 	return kt_ioctl(fd, KTAPE_IOC_CONSUMER, &c);
 }
 
-static int report(int fd, const struct ktape_position *p, uint32_t nr)
+static int report_positions(int fd, const struct ktape_position *p, uint32_t nr)
 {
 	struct ktape_consumer c = { .size = sizeof(c),
 				    .nr = nr,
@@ -81,18 +81,18 @@ static int report_one(int fd, uint64_t position)
 {
 	struct ktape_position p = { .position = position };
 
-	return report(fd, &p, 1);
+	return report_positions(fd, &p, 1);
 }
 
 /* Return the first block boundary at or above @n blocks from the base. */
-static uint64_t boundary(uint64_t base, uint64_t block, unsigned int n)
+static uint64_t block_boundary(uint64_t base, uint64_t block, unsigned int n)
 {
 	return (base + block - 1) / block * block + n * block;
 }
 
 TEST_F(consumer, one_position)
 {
-	const uint64_t at = boundary(self->base, self->block, 1);
+	const uint64_t at = block_boundary(self->base, self->block, 1);
 	const uint64_t end = self->commit;
 	const struct {
 		uint64_t position;
@@ -109,7 +109,7 @@ TEST_F(consumer, one_position)
 		{ at, -EINVAL, at + self->block },
 		{ end - 8, -EINVAL, at + self->block },
 		{ end + 8, -EINVAL, at + self->block },
-		{ boundary(end, self->block, 0), -EINVAL, at + self->block },
+		{ block_boundary(end, self->block, 0), -EINVAL, at + self->block },
 		{ 1ULL << 31, -EINVAL, at + self->block },
 		{ 1ULL << 32, -EINVAL, at + self->block },
 		{ 1ULL << 63, -EINVAL, at + self->block },
@@ -154,7 +154,7 @@ static __u32 all_rings(int fd, __u32 cpus, struct ktape_position *p)
 /* Either all positions of a call are accepted, or none. */
 TEST_F(consumer, batch)
 {
-	const uint64_t at = boundary(self->base, self->block, 1);
+	const uint64_t at = block_boundary(self->base, self->block, 1);
 	const struct ktape_position good = { .position = at };
 	const struct ktape_position bad[] = {
 		{ .cpu = 1, .position = ~0ULL },
@@ -175,7 +175,7 @@ TEST_F(consumer, batch)
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
 		p[0] = good;
 		p[1] = bad[i];
-		EXPECT_EQ(-EINVAL, report(self->fd[0], p, 2))
+		EXPECT_EQ(-EINVAL, report_positions(self->fd[0], p, 2))
 		{
 			TH_LOG("vector %zu", i);
 		}
@@ -189,7 +189,7 @@ TEST_F(consumer, batch)
 	ASSERT_LE(2, n);
 	p[0] = p[n - 1];
 	p[n - 1] = good;
-	EXPECT_EQ(0, report(self->fd[0], p, n));
+	EXPECT_EQ(0, report_positions(self->fd[0], p, n));
 	EXPECT_EQ(at, self->ring.page->consumer);
 }
 
@@ -197,7 +197,7 @@ TEST_F(consumer, batch_sizes)
 {
 	char *end = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE,
 			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	const uint64_t at = boundary(self->base, self->block, 0);
+	const uint64_t at = block_boundary(self->base, self->block, 0);
 	struct ktape_position p[POSITIONS + 1], *last;
 	struct ktape_features f;
 	__u32 n;
@@ -209,15 +209,15 @@ TEST_F(consumer, batch_sizes)
 	ASSERT_GE(POSITIONS, f.cpus * KTAPE_RINGS_PER_CPU);
 	n = all_rings(self->fd[0], f.cpus, p);
 	p[0].position = at;
-	EXPECT_EQ(-EINVAL, report(self->fd[0], p, 0));
-	EXPECT_EQ(0, report(self->fd[0], p, n));
+	EXPECT_EQ(-EINVAL, report_positions(self->fd[0], p, 0));
+	EXPECT_EQ(0, report_positions(self->fd[0], p, n));
 	if (n == f.cpus * KTAPE_RINGS_PER_CPU)
-		EXPECT_EQ(-EINVAL, report(self->fd[0], p, n + 1));
-	EXPECT_EQ(-EINVAL, report(self->fd[0], p, 0x10000001));
-	EXPECT_EQ(-EINVAL, report(self->fd[0], p, 0x80000000));
-	EXPECT_EQ(-EINVAL, report(self->fd[0], p, ~0U));
-	EXPECT_EQ(-EFAULT, report(self->fd[0], NULL, 1));
-	EXPECT_EQ(-EFAULT, report(self->fd[0], (void *)-16UL, 1));
+		EXPECT_EQ(-EINVAL, report_positions(self->fd[0], p, n + 1));
+	EXPECT_EQ(-EINVAL, report_positions(self->fd[0], p, 0x10000001));
+	EXPECT_EQ(-EINVAL, report_positions(self->fd[0], p, 0x80000000));
+	EXPECT_EQ(-EINVAL, report_positions(self->fd[0], p, ~0U));
+	EXPECT_EQ(-EFAULT, report_positions(self->fd[0], NULL, 1));
+	EXPECT_EQ(-EFAULT, report_positions(self->fd[0], (void *)-16UL, 1));
 
 	/*
 	 * The second of two rings does not exist: the first position is not
@@ -226,9 +226,9 @@ TEST_F(consumer, batch_sizes)
 	ASSERT_EQ(0, reg(self->fd[0], KTAPE_CONSUMER_REGISTER));
 	last = (void *)(end - sizeof(*last));
 	*last = (struct ktape_position){ .position = at + self->block };
-	EXPECT_EQ(-EFAULT, report(self->fd[0], last, 2));
+	EXPECT_EQ(-EFAULT, report_positions(self->fd[0], last, 2));
 	EXPECT_EQ(at, self->ring.page->consumer);
-	EXPECT_EQ(0, report(self->fd[0], last, 1));
+	EXPECT_EQ(0, report_positions(self->fd[0], last, 1));
 	EXPECT_EQ(at + self->block, self->ring.page->consumer);
 }
 
@@ -238,7 +238,7 @@ TEST_F(consumer, batch_sizes)
  */
 TEST_F(consumer, slowest_decides)
 {
-	const uint64_t at = boundary(self->base, self->block, 0);
+	const uint64_t at = block_boundary(self->base, self->block, 0);
 
 	for (int i = 0; i < 2; i++)
 		ASSERT_EQ(0, reg(self->fd[i], KTAPE_CONSUMER_REGISTER));
@@ -269,9 +269,9 @@ TEST_F(consumer, holds_the_writer)
 
 	ASSERT_EQ(0, reg(self->fd[0], KTAPE_CONSUMER_REGISTER));
 	for (int round = 0; round < 3; round++) {
-		ASSERT_EQ(0, kt_command(self->fd[0], KTAPE_IOC_START));
+		ASSERT_EQ(0, kt_control(self->fd[0], KTAPE_IOC_START));
 		kt_getppids(2 * size / 8);
-		ASSERT_EQ(0, kt_command(self->fd[0], KTAPE_IOC_STOP));
+		ASSERT_EQ(0, kt_control(self->fd[0], KTAPE_IOC_STOP));
 		at = self->ring.page->commit;
 		EXPECT_LE(at, self->ring.page->consumer + size);
 		EXPECT_LE(self->ring.page->tail, self->ring.page->consumer);
@@ -284,7 +284,7 @@ TEST_F(consumer, holds_the_writer)
 	}
 }
 
-static void on_alarm(int sig)
+static void interrupt_by_alarm(int sig)
 {
 }
 
@@ -308,7 +308,7 @@ static pid_t reader(int fd)
  */
 TEST_F_TIMEOUT(consumer, while_a_reader_waits, 60)
 {
-	struct sigaction sa = { .sa_handler = on_alarm };
+	struct sigaction sa = { .sa_handler = interrupt_by_alarm };
 	pid_t waits, calls;
 	int status = 0, ended = 0, cue[2];
 	int fd = kt_create(self->fd[0], KTAPE_MODE_DISCARD, 0, 0);
@@ -316,7 +316,7 @@ TEST_F_TIMEOUT(consumer, while_a_reader_waits, 60)
 	kt_alarms(0);
 	ASSERT_LE(0, fd);
 	ASSERT_EQ(0, pipe(cue));
-	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_START));
 	calls = fork();
 	ASSERT_LE(0, calls);
 	if (calls == 0) {

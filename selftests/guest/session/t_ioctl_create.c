@@ -181,7 +181,7 @@ TEST_F(create, new_session_is_stopped)
 	EXPECT_EQ(0, p.flags);
 	EXPECT_EQ(0, p.mask[0] >> KTAPE_OP_EXCEPTION);
 	EXPECT_EQ(0, p.mask[1] | p.mask[2] | p.mask[3]);
-	ASSERT_EQ(0, kt_map(fd, 0, KTAPE_RING_EVENT, &m));
+	ASSERT_EQ(0, kt_map_ring(fd, 0, KTAPE_RING_EVENT, &m));
 	EXPECT_EQ(0, m.page->commit);
 	for (size_t i = 0; i < m.e.data_size; i++)
 		ASSERT_EQ(0, m.data[i]);
@@ -254,12 +254,12 @@ TEST_F(create, ends_with_its_last_user)
 	fd[0] = kt_create(self->main, 0, 16 * K, 4 * K);
 	ASSERT_LE(0, fd[0]);
 	/* While it is mapped, the session keeps recording. */
-	ASSERT_EQ(0, kt_map(fd[0], 0, KTAPE_RING_CONTROL, &m));
-	ASSERT_EQ(0, kt_command(fd[0], KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_map_ring(fd[0], 0, KTAPE_RING_CONTROL, &m));
+	ASSERT_EQ(0, kt_control(fd[0], KTAPE_IOC_START));
 	close(fd[0]);
 	EXPECT_EQ(-EMFILE, kt_create(self->main, 0, 16 * K, 4 * K));
 	EXPECT_LT(0, kt_walk(&m, NULL, NULL));
-	kt_unmap(&m);
+	kt_unmap_ring(&m);
 	fd[0] = kt_create(self->main, 0, 16 * K, 4 * K);
 	EXPECT_LE(0, fd[0]);
 }
@@ -277,7 +277,7 @@ TEST_F(create, ends_with_its_process)
 		for (int i = 0; i < SESSIONS; i++)
 			if (kt_profile_ops(fd[i], KTAPE_PROFILE_SET, KTAPE_EV_SYS_ENTER,
 					   KTAPE_EV_SCHED_SWITCH, 0) ||
-			    kt_command(fd[i], KTAPE_IOC_START))
+			    kt_control(fd[i], KTAPE_IOC_START))
 				_exit(2);
 		kill(getpid(), SIGKILL);
 	}
@@ -286,7 +286,7 @@ TEST_F(create, ends_with_its_process)
 	EXPECT_EQ(SESSIONS, create_all(self->main, fd));
 }
 
-static int once(int from, bool record)
+static int create_and_close(int from, bool record)
 {
 	int fd = kt_create(from, record, 64 * K, 4 * K);
 	int ret = fd < 0 ? fd : 0;
@@ -295,7 +295,7 @@ static int once(int from, bool record)
 		ret = kt_profile_ops(fd, KTAPE_PROFILE_SET, KTAPE_EV_SYS_ENTER,
 				     KTAPE_EV_SYS_EXIT, 0);
 	if (!ret && record)
-		ret = kt_command(fd, KTAPE_IOC_START);
+		ret = kt_control(fd, KTAPE_IOC_START);
 	kt_getppids(record ? 100 : 0);
 	if (fd >= 0)
 		close(fd);
@@ -308,10 +308,10 @@ TEST_F_TIMEOUT(create, memory_comes_back, 120)
 	long before;
 
 	for (int i = 0; i < 20; i++)
-		ASSERT_EQ(0, once(self->main, i % 2));
+		ASSERT_EQ(0, create_and_close(self->main, i % 2));
 	before = kt_free_kib();
 	for (int i = 0; i < rounds; i++) {
-		ASSERT_EQ(0, once(self->main, i % 40 == 0))
+		ASSERT_EQ(0, create_and_close(self->main, i % 40 == 0))
 		{
 			TH_LOG("round %d", i);
 		}

@@ -86,7 +86,7 @@ static void make_create(uint64_t *seed, struct ktape_create *c)
 	c->reserved = 0;
 }
 
-static void make(uint64_t *seed, unsigned long cmd, struct slot *s)
+static void make_argument(uint64_t *seed, unsigned long cmd, struct slot *s)
 {
 	struct ktape_profile *p = (void *)s->arg;
 	uint32_t *word = (uint32_t *)s->arg;
@@ -166,7 +166,7 @@ static void *hammer(void *arg)
 		strange = lcg_next(&seed) % 64 == 0;
 		if (strange)
 			cmd ^= 1UL << lcg_next(&seed) % 32;
-		make(&seed, cmd, s);
+		make_argument(&seed, cmd, s);
 		ret = kt_ioctl(fd, cmd, s->arg);
 		atomic_fetch_add(&calls, 1);
 		atomic_fetch_add(&passed, ret >= 0);
@@ -215,18 +215,18 @@ static void check_session(struct __test_metadata *_metadata, int fd)
 	struct ktape_layout l;
 	struct kt_map m;
 
-	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, kt_layout(fd, &l, e, 64));
 	EXPECT_EQ(0, l.running);
 	for (__u32 i = 0; i < l.nr; i++) {
 		if (e[i].kind == KTAPE_RING_REGISTRY)
 			continue;
 		ASSERT_EQ(0, kt_stats(fd, e[i].cpu, e[i].kind, &st));
-		ASSERT_EQ(0, kt_map(fd, e[i].cpu, e[i].kind, &m));
+		ASSERT_EQ(0, kt_map_ring(fd, e[i].cpu, e[i].kind, &m));
 		EXPECT_EQ(0, memcmp(st.emitted, m.page->emitted,
 				    sizeof(st.emitted)));
 		EXPECT_LE(0, kt_walk(&m, NULL, NULL));
-		kt_unmap(&m);
+		kt_unmap_ring(&m);
 	}
 }
 

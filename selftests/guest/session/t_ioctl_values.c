@@ -298,13 +298,13 @@ TEST_F(value, event_info)
 
 /* ---- STATS ------------------------------------------------------------- */
 
-static void count(const struct kt_rec *r, void *arg)
+static void count_stored_records(const struct kt_rec *r, void *arg)
 {
 	*(long *)arg += r->op != KTAPE_TIME_EXTEND;
 }
 
-static void check_stats(struct __test_metadata *_metadata, int fd,
-			const struct ktape_layout_entry *e)
+static void check_entry_stats(struct __test_metadata *_metadata, int fd,
+			      const struct ktape_layout_entry *e)
 {
 	struct ktape_stats st;
 	__u64 emitted = 0;
@@ -312,7 +312,7 @@ static void check_stats(struct __test_metadata *_metadata, int fd,
 	long n = 0;
 
 	ASSERT_EQ(0, kt_stats(fd, e->cpu, e->kind, &st));
-	ASSERT_EQ(0, kt_map(fd, e->cpu, e->kind, &m));
+	ASSERT_EQ(0, kt_map_ring(fd, e->cpu, e->kind, &m));
 	EXPECT_EQ((__u32)e->cpu, st.cpu);
 	EXPECT_EQ(e->kind, st.kind);
 	EXPECT_EQ(m.page->commit, st.commit);
@@ -324,10 +324,10 @@ static void check_stats(struct __test_metadata *_metadata, int fd,
 	EXPECT_EQ(0, memcmp(m.page->lost, st.lost, sizeof(st.lost)));
 	for (int i = 0; i < KTAPE_CLASSES; i++)
 		emitted += st.emitted[i];
-	EXPECT_LE(0, kt_walk(&m, count, &n));
+	EXPECT_LE(0, kt_walk(&m, count_stored_records, &n));
 	EXPECT_LE(n, emitted);
 	EXPECT_EQ(st.tail == 0, n == (long)emitted);
-	kt_unmap(&m);
+	kt_unmap_ring(&m);
 }
 
 TEST_F(value, stats_are_the_page_when_stopped)
@@ -338,13 +338,13 @@ TEST_F(value, stats_are_the_page_when_stopped)
 	ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_SET, KTAPE_EV_SYS_ENTER,
 				    KTAPE_EV_SYS_EXIT, KTAPE_EV_SCHED_SWITCH));
 	for (int round = 0; round < 3; round++) {
-		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+		ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 		kt_getppids(round ? 20000 / kt_scale() : 10);
-		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+		ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 		ASSERT_EQ(0, kt_layout(self->fd, &l, e, ENTRIES));
 		for (__u32 i = 0; i < l.nr; i++)
 			if (e[i].kind != KTAPE_RING_REGISTRY)
-				check_stats(_metadata, self->fd, &e[i]);
+				check_entry_stats(_metadata, self->fd, &e[i]);
 	}
 }
 

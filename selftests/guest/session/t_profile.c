@@ -30,8 +30,10 @@ FIXTURE_SETUP(profile)
 	ASSERT_LE(0, self->main);
 	self->fd = kt_create(self->main, KTAPE_MODE_OVERWRITE, 1 << 20, 0);
 	ASSERT_LE(0, self->fd);
-	ASSERT_EQ(0, kt_map(self->fd, LOAD_CPU, KTAPE_RING_EVENT, &self->events));
-	ASSERT_EQ(0, kt_map(self->fd, LOAD_CPU, KTAPE_RING_CONTROL, &self->control));
+	ASSERT_EQ(0, kt_map_ring(self->fd, LOAD_CPU, KTAPE_RING_EVENT,
+				 &self->events));
+	ASSERT_EQ(0, kt_map_ring(self->fd, LOAD_CPU, KTAPE_RING_CONTROL,
+				 &self->control));
 	ASSERT_EQ(0, kt_pin(LOAD_CPU));
 }
 
@@ -42,7 +44,7 @@ FIXTURE_TEARDOWN(profile)
 }
 
 /* Check that the profile is exactly this one. */
-static struct ktape_profile get(int fd)
+static struct ktape_profile get_profile(int fd)
 {
 	struct ktape_profile p = { .op = KTAPE_PROFILE_GET };
 
@@ -58,7 +60,7 @@ static __u64 control_bits(void)
 
 	for (int op = 0; op < FIRST_OF_EVENTS; op++)
 		if (exists[op])
-			kt_mask_add(mask, op);
+			kt_ops_add(mask, op);
 	return mask[0];
 }
 
@@ -70,16 +72,16 @@ TEST_F(profile, every_bit)
 		ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_SET,
 					    KTAPE_EV_SCHED_SWITCH, 0, 0));
 		for (int bit = 0; bit < KTAPE_OPCODES; bit++) {
-			const struct ktape_profile before = get(self->fd);
+			const struct ktape_profile before = get_profile(self->fd);
 			struct ktape_profile p = { .op = op }, after;
 
-			kt_mask_add(p.mask, bit);
+			kt_ops_add(p.mask, bit);
 			EXPECT_EQ(exists[bit] ? 0 : -EINVAL,
 				  kt_profile(self->fd, &p))
 			{
 				TH_LOG("op %u, bit %d", op, bit);
 			}
-			after = get(self->fd);
+			after = get_profile(self->fd);
 			EXPECT_EQ(control, after.mask[0] & control);
 			if (exists[bit]) {
 				EXPECT_EQ(0, memcmp(&p.mask, &after.mask,
@@ -94,16 +96,16 @@ TEST_F(profile, every_bit)
 /* One wrong bit among valid ones: the whole mask is refused. */
 TEST_F(profile, all_or_nothing)
 {
-	const struct ktape_profile before = get(self->fd);
+	const struct ktape_profile before = get_profile(self->fd);
 	struct ktape_profile p = { .op = KTAPE_PROFILE_SET }, after;
 
 	memset(p.mask, 0xff, sizeof(p.mask));
 	EXPECT_EQ(-EINVAL, kt_profile(self->fd, &p));
 	memset(p.mask, 0, sizeof(p.mask));
-	kt_mask_add(p.mask, KTAPE_EV_SYS_ENTER);
-	kt_mask_add(p.mask, KTAPE_TIME_EXTEND);
+	kt_ops_add(p.mask, KTAPE_EV_SYS_ENTER);
+	kt_ops_add(p.mask, KTAPE_TIME_EXTEND);
 	EXPECT_EQ(-EINVAL, kt_profile(self->fd, &p));
-	after = get(self->fd);
+	after = get_profile(self->fd);
 	EXPECT_EQ(0, memcmp(&before, &after, sizeof(before)));
 }
 
@@ -125,20 +127,20 @@ TEST_F(profile, operations)
 		{ KTAPE_PROFILE_SET, sw, 0, true, false, false },
 		{ KTAPE_PROFILE_SET, 0, 0, false, false, false },
 	};
-	__u32 generation = get(self->fd).generation;
+	__u32 generation = get_profile(self->fd).generation;
 
 	for (size_t i = 0; i < ARRAY_SIZE(vector); i++) {
 		struct ktape_profile p = { .op = vector[i].op };
 
-		kt_mask_add(p.mask, vector[i].a);
-		kt_mask_add(p.mask, vector[i].b);
+		kt_ops_add(p.mask, vector[i].a);
+		kt_ops_add(p.mask, vector[i].b);
 		p.mask[0] &= ~1ULL;
 		ASSERT_EQ(0, kt_profile(self->fd, &p));
 		generation += p.op != KTAPE_PROFILE_GET;
 		EXPECT_EQ(generation, p.generation);
-		EXPECT_EQ(vector[i].sw, kt_mask_has(p.mask, sw));
-		EXPECT_EQ(vector[i].in, kt_mask_has(p.mask, in));
-		EXPECT_EQ(vector[i].fork, kt_mask_has(p.mask, fork));
+		EXPECT_EQ(vector[i].sw, kt_ops_has(p.mask, sw));
+		EXPECT_EQ(vector[i].in, kt_ops_has(p.mask, in));
+		EXPECT_EQ(vector[i].fork, kt_ops_has(p.mask, fork));
 		EXPECT_EQ(sizeof(p), p.size);
 		EXPECT_EQ(vector[i].op, p.op);
 	}
@@ -154,16 +156,16 @@ TEST_F(profile, wide_replaces_short)
 	for (int i = 0; i < 2; i++) {
 		ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_SET,
 					    fast[i], wide[i], fast[!i]));
-		p = get(self->fd);
-		EXPECT_FALSE(kt_mask_has(p.mask, fast[i]));
-		EXPECT_TRUE(kt_mask_has(p.mask, wide[i]));
-		EXPECT_TRUE(kt_mask_has(p.mask, fast[!i]));
+		p = get_profile(self->fd);
+		EXPECT_FALSE(kt_ops_has(p.mask, fast[i]));
+		EXPECT_TRUE(kt_ops_has(p.mask, wide[i]));
+		EXPECT_TRUE(kt_ops_has(p.mask, fast[!i]));
 		ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_OR, fast[i],
 					    0, 0));
-		EXPECT_FALSE(kt_mask_has(get(self->fd).mask, fast[i]));
+		EXPECT_FALSE(kt_ops_has(get_profile(self->fd).mask, fast[i]));
 		ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_SET,
 					    fast[i], 0, 0));
-		EXPECT_TRUE(kt_mask_has(get(self->fd).mask, fast[i]));
+		EXPECT_TRUE(kt_ops_has(get_profile(self->fd).mask, fast[i]));
 	}
 }
 
@@ -177,7 +179,7 @@ TEST_F(profile, flags)
 		EXPECT_EQ(p.flags == KTAPE_PROFILE_NO_CONTEXT ? 0 : -EINVAL,
 			  kt_profile(self->fd, &p));
 	}
-	EXPECT_EQ(KTAPE_PROFILE_NO_CONTEXT, get(self->fd).flags);
+	EXPECT_EQ(KTAPE_PROFILE_NO_CONTEXT, get_profile(self->fd).flags);
 	for (__u32 op = 0; op <= KTAPE_PROFILE_ANDNOT; op++) {
 		p = (struct ktape_profile){ .op = op,
 					    .flags = KTAPE_PROFILE_NO_CONTEXT };
@@ -187,10 +189,10 @@ TEST_F(profile, flags)
 	/* OR and ANDNOT keep the flags, SET replaces them. */
 	ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_OR,
 				    KTAPE_EV_SYS_ENTER, 0, 0));
-	EXPECT_EQ(KTAPE_PROFILE_NO_CONTEXT, get(self->fd).flags);
+	EXPECT_EQ(KTAPE_PROFILE_NO_CONTEXT, get_profile(self->fd).flags);
 	ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_SET,
 				    KTAPE_EV_SYS_ENTER, 0, 0));
-	EXPECT_EQ(0, get(self->fd).flags);
+	EXPECT_EQ(0, get_profile(self->fd).flags);
 }
 
 /* Session 0 was loaded without parameters. */
@@ -201,12 +203,12 @@ TEST_F(profile, default_of_session_0)
 		KTAPE_EV_PROCESS_FORK, KTAPE_EV_IRQ_HANDLER_ENTRY,
 		KTAPE_EV_SOFTIRQ_EXIT,
 	};
-	struct ktape_profile p = get(self->main);
+	struct ktape_profile p = get_profile(self->main);
 
 	for (size_t i = 0; i < ARRAY_SIZE(on); i++)
-		EXPECT_TRUE(kt_mask_has(p.mask, on[i]));
+		EXPECT_TRUE(kt_ops_has(p.mask, on[i]));
 	for (int op = KTAPE_EV_SYS_ENTER; op <= KTAPE_EV_SYS_EXIT_WIDE; op++)
-		EXPECT_FALSE(kt_mask_has(p.mask, op));
+		EXPECT_FALSE(kt_ops_has(p.mask, op));
 }
 
 /* ---- counts ------------------------------------------------------------ */
@@ -304,11 +306,11 @@ TEST_F(counts, exact)
 	struct kt_map m;
 
 	ASSERT_LE(0, fd);
-	ASSERT_EQ(0, kt_map(fd, LOAD_CPU, KTAPE_RING_EVENT, &m));
+	ASSERT_EQ(0, kt_map_ring(fd, LOAD_CPU, KTAPE_RING_EVENT, &m));
 	ASSERT_EQ(0, kt_profile_ops(noise, KTAPE_PROFILE_SET, KTAPE_EV_SYS_ENTER,
 				    KTAPE_EV_SYS_EXIT_WIDE, KTAPE_EV_SCHED_SWITCH));
-	ASSERT_EQ(0, kt_command(noise, KTAPE_IOC_START));
-	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(noise, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_START));
 	kt_getppids(CALLS);
 	ASSERT_EQ(0, kt_profile_ops(fd, KTAPE_PROFILE_OR, variant->a, variant->b, 0));
 	kt_getppids(CALLS);
@@ -318,7 +320,7 @@ TEST_F(counts, exact)
 	ASSERT_EQ(0, kt_profile_ops(fd, KTAPE_PROFILE_SET, variant->a,
 				    variant->b, 0));
 	kt_getppids(2 * CALLS);
-	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_STOP));
 	kt_getppids(CALLS);
 	ASSERT_EQ(0, m.page->tail);
 	EXPECT_LE(0, kt_walk(&m, tally, &t));

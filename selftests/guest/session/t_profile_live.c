@@ -94,13 +94,13 @@ static struct markers *markers_of(int fd, int cpu)
 	struct markers *all = calloc(1, sizeof(*all));
 	struct kt_map m;
 
-	if (kt_map(fd, cpu, KTAPE_RING_CONTROL, &m)) {
+	if (kt_map_ring(fd, cpu, KTAPE_RING_CONTROL, &m)) {
 		all->wrong = -1;
 		return all;
 	}
 	if (kt_walk(&m, take_marker, all) < 0)
 		all->wrong++;
-	kt_unmap(&m);
+	kt_unmap_ring(&m);
 	return all;
 }
 
@@ -126,18 +126,18 @@ TEST_F(live, markers_on_every_cpu)
 	struct markers *all;
 	long k;
 
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	ASSERT_EQ(0, kt_profile(self->fd, &after[0]));
 	for (size_t i = 0; i < ARRAY_SIZE(changes); i++) {
 		struct ktape_profile *p = &after[i + 1];
 
 		p->op = changes[i].op;
-		kt_mask_add(p->mask, changes[i].a);
-		kt_mask_add(p->mask, changes[i].b);
+		kt_ops_add(p->mask, changes[i].a);
+		kt_ops_add(p->mask, changes[i].b);
 		p->mask[0] &= ~1ULL;
 		ASSERT_EQ(0, kt_profile(self->fd, p));
 	}
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	for (int cpu = 0; cpu < sysconf(_SC_NPROCESSORS_ONLN); cpu++) {
 		all = markers_of(self->fd, cpu);
 		EXPECT_EQ(0, all->wrong);
@@ -188,13 +188,13 @@ static struct call {
  * Return the entry of call @n. Numbers only grow; an entry is reused NUMBERS
  * calls later.
  */
-static struct call *call_of(long n)
+static struct call *call_entry(long n)
 {
 	return &called[n % NUMBERS];
 }
 
 /* Spend time without system calls. */
-static void spin(void)
+static void spin_without_calls(void)
 {
 	for (volatile int i = 0; i < 100000; i++)
 		if (i % 1000 == 0)
@@ -205,19 +205,19 @@ static void spin(void)
  * Make system calls that return 0, 1, 2, ... in bursts, because a continuous
  * load would overflow any ring.
  */
-static void *load(void *unused)
+static void *lseek_main(void *unused)
 {
 	int fd = syscall(SYS_memfd_create, "load", 0);
 
 	kt_pin(LOAD_CPU);
 	for (long n = 0; !atomic_load(&load_ends); n++) {
-		call_of(n)->before = now_ns();
+		call_entry(n)->before = now_ns();
 		if (syscall(SYS_lseek, fd, n, SEEK_SET) != n)
 			return (void *)1;
-		call_of(n)->after = now_ns();
+		call_entry(n)->after = now_ns();
 		atomic_store(&next_number, n + 1);
 		if (n % BURST == 0)
-			spin();
+			spin_without_calls();
 	}
 	close(fd);
 	return NULL;
@@ -231,7 +231,7 @@ struct found {
 
 static struct found found;
 
-static void take_exit(const struct kt_rec *r, void *arg)
+static void take_lseek_exit(const struct kt_rec *r, void *arg)
 {
 	struct found *f = arg;
 	int64_t n;
@@ -274,12 +274,12 @@ static long missing_by_markers(const struct found *f, const struct markers *all)
 	long k = 0, missing = 0;
 
 	for (long n = f->first; n < f->last; n++) {
-		const struct call *c = call_of(n);
+		const struct call *c = call_entry(n);
 
 		while (k + 1 < all->n && all->m[k + 1].ts <= c->before)
 			k++;
 		if (k + 1 < all->n && all->m[k].phase == KTAPE_PHASE_ON &&
-		    kt_mask_has(all->m[k].mask, KTAPE_EV_SYS_EXIT) &&
+		    kt_ops_has(all->m[k].mask, KTAPE_EV_SYS_EXIT) &&
 		    c->before > all->m[k].ts + CLOCKS_NS &&
 		    c->after + CLOCKS_NS < all->m[k + 1].ts)
 			missing += !f->seen[n % NUMBERS];
@@ -288,14 +288,15 @@ static long missing_by_markers(const struct found *f, const struct markers *all)
 }
 
 /* Record, change the profile, check the rings and clear them. */
-static void flip(struct __test_metadata *_metadata, int fd, const struct kt_map *m)
+static void flip_profile(struct __test_metadata *_metadata, int fd,
+			 const struct kt_map *m)
 {
 	struct window w[BATCH];
 	struct markers *all;
 
 	memset(&found, 0, sizeof(found));
 	found.first = now();
-	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_START));
 	for (int i = 0; i < BATCH; i++) {
 		w[i].before_on = now();
 		ASSERT_EQ(0, kt_profile_ops(fd, KTAPE_PROFILE_OR,
@@ -308,13 +309,13 @@ static void flip(struct __test_metadata *_metadata, int fd, const struct kt_map 
 		w[i].after_off = now();
 		usleep(i % 5 * 100);
 	}
-	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_STOP));
 	found.last = now();
 	ASSERT_LE(kt_load(&m->page->tail), kt_load(&m->page->floor))
 	{
 		TH_LOG("ring too small for this machine");
 	}
-	ASSERT_LT(0, kt_walk(m, take_exit, &found));
+	ASSERT_LT(0, kt_walk(m, take_lseek_exit, &found));
 	EXPECT_EQ(0, found.unknown);
 	for (int i = 0; i < BATCH; i++)
 		EXPECT_EQ(0, wrong_by_calls(&found, &w[i],
@@ -329,7 +330,7 @@ static void flip(struct __test_metadata *_metadata, int fd, const struct kt_map 
 		TH_LOG("too few numbers for this machine");
 	}
 	free(all);
-	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_CLEAR));
+	ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_CLEAR));
 }
 
 TEST_F_TIMEOUT(live, changes_under_load, 150)
@@ -341,14 +342,14 @@ TEST_F_TIMEOUT(live, changes_under_load, 150)
 
 	ASSERT_EQ(0, kt_features(self->fd, &f));
 	ASSERT_EQ(KTAPE_CLOCK_MONO, f.clock);
-	ASSERT_EQ(0, kt_map(self->fd, LOAD_CPU, KTAPE_RING_EVENT, &m));
+	ASSERT_EQ(0, kt_map_ring(self->fd, LOAD_CPU, KTAPE_RING_EVENT, &m));
 	/* Expedite grace periods, so that a thousand changes take seconds. */
 	kt_expedite(true);
-	ASSERT_EQ(0, pthread_create(&thread, NULL, load, NULL));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, lseek_main, NULL));
 	while (now() < 1000)
 		usleep(1000);
 	for (int i = 0; i < FLIPS / 2 / kt_scale(); i += BATCH)
-		flip(_metadata, self->fd, &m);
+		flip_profile(_metadata, self->fd, &m);
 	atomic_store(&load_ends, true);
 	pthread_join(thread, &ret);
 	kt_expedite(false);
@@ -362,7 +363,7 @@ struct contexts {
 	uint32_t tid;
 };
 
-static void take_context(const struct kt_rec *r, void *arg)
+static void count_contexts(const struct kt_rec *r, void *arg)
 {
 	struct contexts *c = arg;
 
@@ -405,21 +406,21 @@ TEST_F(live, context_records)
 		struct kt_map m;
 		long until;
 
-		kt_mask_add(p.mask, v->a);
-		kt_mask_add(p.mask, v->b);
+		kt_ops_add(p.mask, v->a);
+		kt_ops_add(p.mask, v->b);
 		p.mask[0] &= ~1ULL;
 		ASSERT_EQ(0, kt_profile(self->fd, &p));
-		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_CLEAR));
-		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+		ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_CLEAR));
+		ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 		/* The timer can expire before the sleep has begun. */
 		until = slept() + NAPS;
 		while (slept() < until)
 			usleep(100 * kt_scale());
-		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+		ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 		for (__u32 kind = 0; kind < KTAPE_RINGS_PER_CPU; kind++) {
-			ASSERT_EQ(0, kt_map(self->fd, CONTROL_CPU, kind, &m));
-			ASSERT_LE(0, kt_walk(&m, take_context, &c));
-			kt_unmap(&m);
+			ASSERT_EQ(0, kt_map_ring(self->fd, CONTROL_CPU, kind, &m));
+			ASSERT_LE(0, kt_walk(&m, count_contexts, &c));
+			kt_unmap_ring(&m);
 		}
 		/* Switched in after each sleep. */
 		EXPECT_EQ(v->want, c.mine >= NAPS)
@@ -464,26 +465,26 @@ TEST_F_TIMEOUT(live, probes_attach_and_detach, 120)
 	ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_OR,
 				    KTAPE_EV_SYS_ENTER, 0, 0));
 	EXPECT_EQ(0, attached(self->fd, KTAPE_EV_SYS_ENTER));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	EXPECT_EQ(1, attached(self->fd, KTAPE_EV_SYS_ENTER));
 	EXPECT_EQ(0, attached(self->fd, KTAPE_EV_SYS_EXIT));
 	/* Two sessions use the probe; it stays until neither does. */
 	ASSERT_EQ(0, kt_profile_ops(other, KTAPE_PROFILE_SET,
 				    KTAPE_EV_SYS_ENTER, 0, 0));
-	ASSERT_EQ(0, kt_command(other, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(other, KTAPE_IOC_START));
 	ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_ANDNOT,
 				    KTAPE_EV_SYS_ENTER, 0, 0));
 	sleep(2);
 	EXPECT_EQ(1, attached(self->fd, KTAPE_EV_SYS_ENTER));
-	ASSERT_EQ(0, kt_command(other, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(other, KTAPE_IOC_STOP));
 	EXPECT_EQ(0, wait_detached(self->fd));
 	/*
 	 * Disabling and enabling keeps the probe; the end of a session removes
 	 * it.
 	 */
-	ASSERT_EQ(0, kt_command(other, KTAPE_IOC_START));
-	ASSERT_EQ(0, kt_command(other, KTAPE_IOC_STOP));
-	ASSERT_EQ(0, kt_command(other, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(other, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(other, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(other, KTAPE_IOC_START));
 	sleep(2);
 	EXPECT_EQ(1, attached(self->fd, KTAPE_EV_SYS_ENTER));
 	close(other);

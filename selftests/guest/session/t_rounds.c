@@ -91,14 +91,7 @@ static void *plugger_main(void *arg)
 
 /* ---- the beginning ------------------------------------------------------------ */
 
-static unsigned int number(int fd)
-{
-	struct ktape_layout l;
-
-	return kt_layout(fd, &l, NULL, 0) ? ~0U : l.session;
-}
-
-static void create(struct round *r, enum which which)
+static void create_target(struct round *r, enum which which)
 {
 	struct target *t = &r->t[which];
 	struct ktape_create c = { .mode = targets[which].mode,
@@ -106,12 +99,13 @@ static void create(struct round *r, enum which which)
 				  .control_size = targets[which].control,
 				  .block_size = 4096 };
 
-	must(r, targets[which].name, ktape_device_create(r->dev, &c, &t->device));
+	round_must(r, targets[which].name,
+		   ktape_device_create(r->dev, &c, &t->device));
 	if (!t->device)
 		return;
 	t->fd = ktape_device_fd(t->device);
-	must(r, "profile",
-	     kt_profile_only(t->fd, which == COUNTED ? ktc_ops : kta_ops));
+	round_must(r, "profile",
+		   kt_profile_only(t->fd, which == COUNTED ? ktc_ops : kta_ops));
 }
 
 /* Start `ktape record -l`, and attach to its session once that records. */
@@ -135,61 +129,62 @@ static void create_log(struct round *r)
 			break;
 		if (waitpid(r->log, NULL, WNOHANG)) {
 			r->log = 0;
-			must(r, "ktape record -l", -ECHILD);
+			round_must(r, "ktape record -l", -ECHILD);
 			return;
 		}
 		usleep(1000);
 	}
 	r->t[LOGGED].fd = kt_attach_id(fd, info[now - 1].id);
 	r->t[LOGGED].runs = true;
-	must(r, "attach", r->t[LOGGED].fd);
+	round_must(r, "attach", r->t[LOGGED].fd);
 }
 
 static void attach_recorder(struct round *r, struct target *t)
 {
 	const struct ktape_recorder_options how = {
-		.dir = add_trace(r, t, false),
+		.dir = add_round_trace(r, t, false),
 		.flags = KTAPE_RECORD_PIECES | KTAPE_RECORD_NO_URING,
 	};
 
-	must(r, "consumer", ktape_device_consumer(t->device, true));
-	must(r, "recorder", ktape_recorder_open(t->device, &how, &t->rec));
+	round_must(r, "consumer", ktape_device_consumer(t->device, true));
+	round_must(r, "recorder", ktape_recorder_open(t->device, &how, &t->rec));
 }
 
 /*
  * Create the sessions first: beside many busy tasks that takes so long that the reference
  * would be full before the first step.
  */
-static void begin(struct round *r, struct kt_busy *busy, int tasks)
+static void begin_round(struct round *r, struct kt_busy *busy, int tasks)
 {
-	must(r, "device", ktape_device_open(NULL, true, &r->dev));
-	if (!r->ref.errors && !kt_clock_init(ktape_device_fd(r->dev)))
-		must(r, "the clock", -EOPNOTSUPP);
+	round_must(r, "device", ktape_device_open(NULL, true, &r->dev));
+	if (!r->ref.errors && !kt_clock_setup(ktape_device_fd(r->dev)))
+		round_must(r, "the clock", -EOPNOTSUPP);
 	if (r->ref.errors)
 		return;
 	r->first = kt_session_names(REFERENCE, REFERENCE, kta_ops);
-	must(r, "first", r->first);
+	round_must(r, "first", r->first);
 	/* The log records as soon as its session is there. */
-	must(r, "start", kt_command(r->first, KTAPE_IOC_START));
+	round_must(r, "start", kt_control(r->first, KTAPE_IOC_START));
 	r->before = kt_now();
 	for (int i = 0; i < LOGGED; i++)
-		create(r, i);
+		create_target(r, i);
 	create_log(r);
 	r->last = kt_session_names(REFERENCE, REFERENCE, kta_ops);
-	must(r, "last", r->last);
+	round_must(r, "last", r->last);
 	for (int i = 0; i < TARGETS && !r->ref.errors; i++)
-		if (number(r->t[i].fd) < number(r->first) ||
-		    number(r->t[i].fd) > number(r->last))
-			must(r, "their numbers", -ERANGE);
+		if (kt_layout_session(r->t[i].fd) < kt_layout_session(r->first) ||
+		    kt_layout_session(r->t[i].fd) > kt_layout_session(r->last))
+			round_must(r, "their numbers", -ERANGE);
 	if (r->ref.errors)
 		return;
 	attach_recorder(r, &r->t[DRAINED]);
-	must(r, "start", kt_command(r->last, KTAPE_IOC_START));
+	round_must(r, "start", kt_control(r->last, KTAPE_IOC_START));
 	for (int i = 0; i < LOGGED; i++)
 		start_target(r, &r->t[i]);
-	must(r, "busy", kt_busy_start(busy, tasks * r->ref.cpus));
+	round_must(r, "busy", kt_busy_start(busy, tasks * r->ref.cpus));
 	r->ref.begin = kt_now();
-	must(r, "work", kta_work(r->worker, r->ref.cpus, &r->ref.seed, &r->plugs));
+	round_must(r, "work",
+		   kta_work(r->worker, r->ref.cpus, &r->ref.seed, &r->plugs));
 	for (int i = 0; i < r->ref.cpus; i++)
 		while (!__atomic_load_n(&r->worker[i].tid, __ATOMIC_ACQUIRE))
 			usleep(1000);
@@ -213,16 +208,17 @@ static bool is_full(struct round *r)
  * This thread comes before the busy ones, so that steps are taken while they record. The
  * threads whose actions are logged, and `ktape record`, have to wait.
  */
-static void live(struct round *r)
+static void run_round_steps(struct round *r)
 {
 	int steps = STEPS / 2 + draw(r, STEPS);
 
-	must(r, "priority", setpriority(PRIO_PROCESS, gettid(), FIRST) ? -errno : 0);
+	round_must(r, "priority",
+		   setpriority(PRIO_PROCESS, gettid(), FIRST) ? -errno : 0);
 	for (int i = 0;
 	     i < steps && !r->ref.errors && (i < LEAST || !is_full(r)); i++) {
 		usleep(draw(r, PAUSE_US));
-		take_step(r);
-		must(r, "step", ktape_recorder_step(r->t[DRAINED].rec));
+		take_random_step(r);
+		round_must(r, "step", ktape_recorder_step(r->t[DRAINED].rec));
 	}
 }
 
@@ -235,14 +231,14 @@ static void end_log(struct round *r)
 	int status;
 
 	if (stop)
-		must(r, "stop", kt_command(r->t[LOGGED].fd, KTAPE_IOC_STOP));
+		round_must(r, "stop", kt_control(r->t[LOGGED].fd, KTAPE_IOC_STOP));
 	else
 		kill(r->log, SIGTERM);
 	if (waitpid(r->log, &status, 0) == r->log && !status)
 		return;
-	must(r, "ktape record -l", -EPROTO);
+	round_must(r, "ktape record -l", -EPROTO);
 	if (system("sed 's/^/# /' logged.err"))
-		must(r, "logged.err", -EIO);
+		round_must(r, "logged.err", -EIO);
 }
 
 /* The pieces of the log are traces like the others. */
@@ -267,7 +263,7 @@ static void find_pieces(struct round *r)
 		closedir(dir);
 }
 
-static bool is_whole(struct round *r, int fd)
+static bool is_session_whole(struct round *r, int fd)
 {
 	struct ktape_stats st;
 
@@ -278,7 +274,7 @@ static bool is_whole(struct round *r, int fd)
 	return true;
 }
 
-static void end(struct round *r)
+static void end_round(struct round *r)
 {
 	kta_rest(r->worker, r->ref.cpus);
 	r->ref.end = kt_now();
@@ -286,17 +282,18 @@ static void end(struct round *r)
 	for (int i = 0; i < LOGGED; i++)
 		if (r->t[i].runs)
 			stop_target(r, &r->t[i]);
-	must(r, "stop", kt_command(r->last, KTAPE_IOC_STOP));
-	must(r, "stop", kt_command(r->first, KTAPE_IOC_STOP));
-	must(r, "priority", setpriority(PRIO_PROCESS, gettid(), 0) ? -errno : 0);
-	must(r, "recorder", ktape_recorder_finish(r->t[DRAINED].rec));
-	save(r, &r->t[WRAPPED], false);
-	save(r, &r->t[KEPT], is_whole(r, r->t[KEPT].fd));
-	save(r, &r->t[COUNTED], is_whole(r, r->t[COUNTED].fd));
+	round_must(r, "stop", kt_control(r->last, KTAPE_IOC_STOP));
+	round_must(r, "stop", kt_control(r->first, KTAPE_IOC_STOP));
+	round_must(r, "priority",
+		   setpriority(PRIO_PROCESS, gettid(), 0) ? -errno : 0);
+	round_must(r, "recorder", ktape_recorder_finish(r->t[DRAINED].rec));
+	save_new_trace(r, &r->t[WRAPPED], false);
+	save_new_trace(r, &r->t[KEPT], is_session_whole(r, r->t[KEPT].fd));
+	save_new_trace(r, &r->t[COUNTED], is_session_whole(r, r->t[COUNTED].fd));
 	find_pieces(r);
 }
 
-static void forget(struct round *r)
+static void remove_round(struct round *r)
 {
 	for (int i = 0; i < r->nr_traces; i++)
 		ktape_piece_remove(r->trace[i].path);
@@ -320,9 +317,9 @@ static void check_session_0(struct round *r, struct result *to)
 	struct kta_trace t = { .path = "session-0", .way = TARGETS };
 	int findings = 0;
 
-	if (!save_rings(r, r->dev, t.path))
+	if (!save_target_rings(r, r->dev, t.path))
 		return;
-	must(r, t.path, kta_ask(&r->ref, &t, NULL, &findings, NULL));
+	round_must(r, t.path, kta_ask(&r->ref, &t, NULL, &findings, NULL));
 	to->sum.damaged += findings != 0;
 	to->traces++;
 	ktape_piece_remove(t.path);
@@ -336,21 +333,21 @@ static void check_traces(struct round *r, struct result *to)
 
 		to->traces++;
 		if (t->way != COUNTED && draw(r, r->nr_traces) < ASKED) {
-			must(r, t->path, kta_span_of(&r->ref, t));
-			must(r, t->path,
-			     kta_interview(&to->sum, &r->ref, t, QUESTIONS));
+			round_must(r, t->path, kta_span_of(&r->ref, t));
+			round_must(r, t->path,
+				   kta_interview(&to->sum, &r->ref, t, QUESTIONS));
 			continue;
 		}
-		must(r, t->path, kta_ask(&r->ref, t, NULL, &findings, NULL));
+		round_must(r, t->path, kta_ask(&r->ref, t, NULL, &findings, NULL));
 		to->sum.damaged += findings != 0;
 	}
 }
 
-static void check(struct round *r, struct result *to)
+static void check_round(struct round *r, struct result *to)
 {
 	if (kta_truth(&r->ref.truth, r->first, r->last, r->before))
-		must(r, "the two sessions of the reference differ, or have losses",
-		     -EPROTO);
+		round_must(r, "the two sessions of the reference differ, or have losses",
+			   -EPROTO);
 	for (int i = 0; i < r->ref.cpus; i++) {
 		to->actions += r->worker[i].nr;
 		to->missing += kta_missing(&r->ref.truth, &r->worker[i]);
@@ -362,7 +359,7 @@ static void check(struct round *r, struct result *to)
 	if (to->events)
 		check_traces(r, to);
 	else
-		must(r, "events", -ENODATA);
+		round_must(r, "events", -ENODATA);
 	check_session_0(r, to);
 	to->errors = r->ref.errors;
 }
@@ -407,7 +404,7 @@ static void keep_failure(uint64_t seed)
 		printf("# the traces cannot be copied to /out\n");
 }
 
-static void play(struct round *r, struct kt_busy *busy, int tasks)
+static void play_round(struct round *r, struct kt_busy *busy, int tasks)
 {
 	struct plugger p = { .r = r, .seed = r->ref.seed + 1 };
 	bool plugs = r->ref.cpus > 1 && draw(r, 4) &&
@@ -417,7 +414,7 @@ static void play(struct round *r, struct kt_busy *busy, int tasks)
 	/* A CPU that comes online for the first time gets its rings then. */
 	if (plugs && !draw(r, 4))
 		plug(&p, 1 + draw(r, r->ref.cpus - 1), false);
-	begin(r, busy, tasks);
+	begin_round(r, busy, tasks);
 	if (r->ref.errors) {
 		if (p.offline)
 			plug(&p, p.offline, true);
@@ -426,18 +423,18 @@ static void play(struct round *r, struct kt_busy *busy, int tasks)
 		return;
 	}
 	if (plugs && pthread_create(&p.thread, NULL, plugger_main, &p))
-		must(r, "thread", -EAGAIN);
-	live(r);
+		round_must(r, "thread", -EAGAIN);
+	run_round_steps(r);
 	if (plugs) {
 		__atomic_store_n(&p.stop, true, __ATOMIC_RELAXED);
 		pthread_join(p.thread, NULL);
-		must(r, "hotplug", p.err);
+		round_must(r, "hotplug", p.err);
 	}
-	end(r);
+	end_round(r);
 }
 
 /* Return true if nothing is wrong. */
-static bool once(uint64_t seed, int tasks, struct result *to)
+static bool run_round(uint64_t seed, int tasks, struct result *to)
 {
 	struct round *r = calloc(1, sizeof(*r));
 	static struct kt_busy busy;
@@ -453,20 +450,20 @@ static bool once(uint64_t seed, int tasks, struct result *to)
 	printf("# begins with KTAPE_LOADS=%d KTAPE_SEED=%#llx\n", tasks,
 	       (unsigned long long)seed);
 	fflush(stdout);
-	play(r, &busy, tasks);
+	play_round(r, &busy, tasks);
 	kt_busy_stop(&busy);
 	if (r->ref.errors)
 		to->errors = r->ref.errors;
 	else
-		check(r, to);
+		check_round(r, to);
 	print(r, to, seed, tasks);
 	if (!is_good(to))
 		keep_failure(seed);
-	forget(r);
+	remove_round(r);
 	return is_good(to);
 }
 
-static void add_up(struct result *all, const struct result *one)
+static void add_round_result(struct result *all, const struct result *one)
 {
 	for (size_t i = 0; i < sizeof(all->sum) / sizeof(uint32_t); i++)
 		((uint32_t *)&all->sum)[i] += ((const uint32_t *)&one->sum)[i];
@@ -477,7 +474,7 @@ static void add_up(struct result *all, const struct result *one)
 	all->uncertain += one->uncertain;
 }
 
-static bool is_one_sided(const struct result *all)
+static bool lacks_results(const struct result *all)
 {
 	return !all->sum.verdict[KTAPE_ABSENT_PROVED] ||
 	       !all->sum.verdict[KTAPE_ABSENT_FOUND] || !all->counted;
@@ -516,16 +513,16 @@ TEST_F_TIMEOUT(rounds, nothing_is_wrong, 1000000)
 		tasks = strtol(loads, &end, 10);
 		ASSERT_LT(0, tasks);
 		for (int i = 0; i < nr; i++, seed += NEXT_SEED) {
-			good += once(seed, tasks, &one);
+			good += run_round(seed, tasks, &one);
 			played++;
-			add_up(all, &one);
+			add_round_result(all, &one);
 		}
 	}
 	/* Without answers there is nothing to be wrong. */
-	for (int i = 0; i < EXTRA && is_one_sided(all); i++, seed += NEXT_SEED) {
-		good += once(seed, tasks, &one);
+	for (int i = 0; i < EXTRA && lacks_results(all); i++, seed += NEXT_SEED) {
+		good += run_round(seed, tasks, &one);
 		played++;
-		add_up(all, &one);
+		add_round_result(all, &one);
 	}
 	printf("# %d of %d rounds good: %llu events, %u actions logged, %llu counted independently, %u traces, %u questions, %u PROVED, %u FOUND\n",
 	       good, played, (unsigned long long)all->events, all->actions,
@@ -533,7 +530,7 @@ TEST_F_TIMEOUT(rounds, nothing_is_wrong, 1000000)
 	       all->sum.verdict[KTAPE_ABSENT_PROVED],
 	       all->sum.verdict[KTAPE_ABSENT_FOUND]);
 	EXPECT_EQ(played, good);
-	EXPECT_FALSE(is_one_sided(all));
+	EXPECT_FALSE(lacks_results(all));
 }
 
 TEST_HARNESS_MAIN

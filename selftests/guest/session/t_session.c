@@ -216,17 +216,17 @@ TEST_F(session, attach)
 	EXPECT_EQ(l.session, m.session);
 	c = kt_attach_id(self->main, l.session);
 	ASSERT_LE(0, c);
-	EXPECT_EQ(0, kt_command(c, KTAPE_IOC_START));
+	EXPECT_EQ(0, kt_control(c, KTAPE_IOC_START));
 	close(c);
 	c = kt_attach(self->main, "a", KTAPE_OPEN_READONLY);
 	ASSERT_LE(0, c);
-	EXPECT_EQ(-EPERM, kt_command(c, KTAPE_IOC_STOP));
+	EXPECT_EQ(-EPERM, kt_control(c, KTAPE_IOC_STOP));
 	/* A read-only descriptor can open read-only descriptors only. */
 	ro = kt_open(O_RDONLY);
 	b = kt_attach(ro, "a", 0);
 	ASSERT_LE(0, b);
 	EXPECT_EQ(O_RDONLY, fcntl(b, F_GETFL) & O_ACCMODE);
-	EXPECT_EQ(-EPERM, kt_command(b, KTAPE_IOC_STOP));
+	EXPECT_EQ(-EPERM, kt_control(b, KTAPE_IOC_STOP));
 	EXPECT_EQ(-EPERM, kt_destroy(ro, "a"));
 	EXPECT_EQ(-EPERM, kt_named(ro, "b", 0, RING, BLOCK, 0));
 	EXPECT_EQ(-ENOENT, kt_attach(ro, "b", 0));
@@ -267,17 +267,17 @@ TEST_F(session, destroy)
 
 	ASSERT_LE(0, a);
 	ASSERT_EQ(0, kt_profile_only(a, KT_OPS(KTAPE_EV_SYS_ENTER)));
-	ASSERT_EQ(0, kt_command(a, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(a, KTAPE_IOC_START));
 	kt_getppids(1000);
 	ASSERT_EQ(0, kt_destroy(self->main, "a"));
 	EXPECT_EQ(-ENOENT, kt_destroy(self->main, "a"));
 	EXPECT_EQ(-ENOENT, kt_attach(self->main, "a", 0));
-	EXPECT_EQ(-ENODEV, kt_command(a, KTAPE_IOC_START));
+	EXPECT_EQ(-ENODEV, kt_control(a, KTAPE_IOC_START));
 	ASSERT_EQ(0, kt_layout(a, &l, NULL, 0));
 	EXPECT_EQ(0, l.running);
 	/* A destroyed session's memory stays for its descriptors; its number is free. */
 	EXPECT_EQ(KTAPE_SESSION_BY_NAME, l.session);
-	ASSERT_EQ(0, kt_map(a, 0, KTAPE_RING_EVENT, &m));
+	ASSERT_EQ(0, kt_map_ring(a, 0, KTAPE_RING_EVENT, &m));
 	commit = kt_load(&m.page->commit);
 	kt_getppids(100);
 	EXPECT_EQ(commit, kt_load(&m.page->commit));
@@ -285,7 +285,7 @@ TEST_F(session, destroy)
 	ASSERT_EQ(2, kt_sessions(self->main, all));
 	EXPECT_EQ(KTAPE_SESSION_GONE, all[1].flags & KTAPE_SESSION_GONE);
 	EXPECT_EQ(KTAPE_SESSION_BY_NAME, all[1].id);
-	kt_unmap(&m);
+	kt_unmap_ring(&m);
 	/* The name is free at once. */
 	EXPECT_LE(0, kt_named(self->main, "a", 0, RING, BLOCK, LINGER));
 	close(a);
@@ -306,7 +306,7 @@ TEST_F(session, outlives_its_creator)
 		if (fd < 0 || kt_named(self->main, "b", 0, RING, BLOCK, 0) < 0)
 			_exit(1);
 		if (kt_profile_only(fd, KT_OPS(KTAPE_EV_SYS_ENTER)) ||
-		    kt_command(fd, KTAPE_IOC_START))
+		    kt_control(fd, KTAPE_IOC_START))
 			_exit(2);
 		kill(getpid(), SIGKILL);
 	}
@@ -347,7 +347,7 @@ static int one_round(const struct maker *m, int round)
 		return fd;
 	if (kt_profile_only(fd, KT_OPS(KTAPE_EV_SYS_ENTER, KTAPE_EV_SYS_EXIT,
 				       KTAPE_EV_SCHED_SWITCH)) ||
-	    kt_command(fd, KTAPE_IOC_START))
+	    kt_control(fd, KTAPE_IOC_START))
 		goto out;
 	usleep(round % 4 * 2000);
 	other = kt_attach(m->main, name, KTAPE_OPEN_READONLY);
@@ -382,7 +382,7 @@ static void *maker_main(void *arg)
 	return NULL;
 }
 
-static void call(uint64_t n)
+static void call_with_pauses(uint64_t n)
 {
 	syscall(SYS_getppid);
 	if (n % 64)
@@ -401,7 +401,7 @@ TEST_F_TIMEOUT(session, create_and_destroy_under_load, 240)
 	struct maker m[MAKERS] = {};
 	int cpus = kt_cpus();
 
-	ASSERT_EQ(0, kt_loads_start(load, cpus, 0, call));
+	ASSERT_EQ(0, kt_loads_start(load, cpus, 0, call_with_pauses));
 	for (int i = 0; i < MAKERS; i++) {
 		m[i] = (struct maker){ .main = self->main,
 				       .number = i,
@@ -431,7 +431,7 @@ TEST_F(session, passed_on)
 	pid = fork();
 	if (!pid) {
 		fd = kt_named(self->main, "p", 0, RING, BLOCK, 0);
-		if (fd < 0 || kt_command(fd, KTAPE_IOC_START) ||
+		if (fd < 0 || kt_control(fd, KTAPE_IOC_START) ||
 		    kt_send_fd(pair[1], fd))
 			_exit(1);
 		kill(getpid(), SIGKILL);
@@ -462,7 +462,7 @@ TEST_F(session, fork_and_exec)
 	pid_t pid;
 
 	ASSERT_LE(0, fd);
-	ASSERT_EQ(0, kt_map(fd, 0, KTAPE_RING_EVENT, &m));
+	ASSERT_EQ(0, kt_map_ring(fd, 0, KTAPE_RING_EVENT, &m));
 	ASSERT_EQ(0, pipe(go));
 	pid = fork();
 	if (!pid) {
@@ -471,14 +471,14 @@ TEST_F(session, fork_and_exec)
 		if (!mincore(m.page, 4096, (void *)&byte))
 			_exit(1);
 		close(go[1]);
-		if (read(go[0], &byte, 1) != 0 || kt_command(fd, KTAPE_IOC_START))
+		if (read(go[0], &byte, 1) != 0 || kt_control(fd, KTAPE_IOC_START))
 			_exit(2);
 		execl("/bin/busybox", "sh", "-c",
 		      "for f in /proc/self/fd/*; do readlink $f; done | grep -q ktape && exit 3; exit 0",
 		      NULL);
 		_exit(4);
 	}
-	kt_unmap(&m);
+	kt_unmap_ring(&m);
 	close(fd);
 	/* Only the child keeps the session, until it calls execve(). */
 	fd = kt_attach(self->main, "f", KTAPE_OPEN_READONLY);

@@ -158,12 +158,12 @@ static int call_profile(int fd)
 
 static int call_start(int fd)
 {
-	return kt_command(fd, KTAPE_IOC_START);
+	return kt_control(fd, KTAPE_IOC_START);
 }
 
 static int call_flush(int fd)
 {
-	int ret = kt_command(fd, KTAPE_IOC_FLUSH);
+	int ret = kt_control(fd, KTAPE_IOC_FLUSH);
 
 	return ret == -EAGAIN ? 0 : ret;
 }
@@ -279,8 +279,8 @@ TEST_F_TIMEOUT(pair, cpus_come_online, 300)
 		ASSERT_LE(0, fd);
 		/* With the last CPU offline: rings of an offline CPU stay. */
 		kill(pid, SIGSTOP);
-		EXPECT_EQ(0, kt_command(fd, KTAPE_IOC_START));
-		EXPECT_EQ(0, kt_command(fd, KTAPE_IOC_STOP));
+		EXPECT_EQ(0, kt_control(fd, KTAPE_IOC_START));
+		EXPECT_EQ(0, kt_control(fd, KTAPE_IOC_STOP));
 		/* A work item makes those of 32 MiB and more, once the CPU runs. */
 		tries = self->ring / 4 < 32 * M ? 0 : 3000 * kt_scale();
 		while (tries-- > 0 && rings_missing(fd) > 0)
@@ -295,7 +295,7 @@ TEST_F_TIMEOUT(pair, cpus_come_online, 300)
 	kt_set_online(cpu, true);
 }
 
-static void *make_one(void *arg)
+static void *create_big_session(void *arg)
 {
 	struct maker *m = arg;
 
@@ -330,7 +330,7 @@ static bool bring_cpus(struct __test_metadata *_metadata, int dev,
 	while (fits(2 * m.ring, few))
 		m.ring *= 2;
 	before = kt_free_kib();
-	EXPECT_EQ(0, pthread_create(&m.thread, NULL, make_one, &m));
+	EXPECT_EQ(0, pthread_create(&m.thread, NULL, create_big_session, &m));
 	while (!load_long(&m.ended) &&
 	       taken_since(before) < (long)(m.ring / K) * few * percent / 100)
 		;
@@ -372,7 +372,8 @@ TEST_F_TIMEOUT(pair, limit_with_new_cpus, 300)
 
 #define LONELY "without-rings"
 
-static void on_name(const struct ktape_block *b, const struct kt_rec *r, void *arg)
+static void find_lonely_name(const struct ktape_block *b,
+			     const struct kt_rec *r, void *arg)
 {
 	bool *reported = arg;
 
@@ -382,7 +383,7 @@ static void on_name(const struct ktape_block *b, const struct kt_rec *r, void *a
 }
 
 /* Take the memory that is left for rings, in few sessions.  Return: their number. */
-static int fill(int dev, uint64_t ring, int *fd)
+static int fill_ring_memory(int dev, uint64_t ring, int *fd)
 {
 	int nr = 0;
 
@@ -408,7 +409,7 @@ static int rename_on(int cpu)
 TEST_F_TIMEOUT(pair, names_without_rings, 300)
 {
 	const int cpu = self->cpus - 1;
-	static struct kts t = { .record = on_name };
+	static struct kts t = { .record = find_lonely_name };
 	bool reported = false;
 	struct kt_buf b = {};
 	int fd, others[5], nr, status;
@@ -420,9 +421,9 @@ TEST_F_TIMEOUT(pair, names_without_rings, 300)
 	ASSERT_EQ(0, kt_set_online(cpu, false));
 	fd = kt_create(self->dev, KTAPE_MODE_DISCARD, self->ring, 0);
 	EXPECT_LE(0, fd);
-	nr = fill(self->dev, self->ring, others);
+	nr = fill_ring_memory(self->dev, self->ring, others);
 	EXPECT_EQ(0, kt_profile_ops(fd, KTAPE_PROFILE_SET, KTAPE_EV_MARK, 0, 0));
-	EXPECT_EQ(0, kt_command(fd, KTAPE_IOC_START));
+	EXPECT_EQ(0, kt_control(fd, KTAPE_IOC_START));
 	ASSERT_EQ(0, kt_set_online(cpu, true));
 	EXPECT_LT(0, rings_missing(fd));
 	pid = fork();
@@ -434,7 +435,7 @@ TEST_F_TIMEOUT(pair, names_without_rings, 300)
 	/* Each turn is a quarter of a second or less, and one or two are enough. */
 	for (int i = 0; i < 5000 * kt_scale() && !reported; i++) {
 		if (kt_buf_read(&b, fd, 65536) <= 0) {
-			kt_command(fd, KTAPE_IOC_FLUSH);
+			kt_control(fd, KTAPE_IOC_FLUSH);
 			usleep(10000);
 		}
 		kts_feed(&t, b.p + t.offset, b.len - t.offset);
@@ -463,7 +464,7 @@ TEST_F_TIMEOUT(pair, two_at_once, 300)
 					       .ring = self->ring,
 					       .block = 4 * K };
 			ASSERT_EQ(0, pthread_create(&m[j].thread, NULL,
-						    make_one, &m[j]));
+						    create_big_session, &m[j]));
 		}
 		for (int j = 0; j < 2; j++)
 			pthread_join(m[j].thread, NULL);

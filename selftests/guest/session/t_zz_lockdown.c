@@ -68,13 +68,13 @@ TEST(integrity)
 			     KT_OPS(KTAPE_OP_PROBE));
 	ASSERT_LE(0, session);
 	ASSERT_EQ(0, kt_pin(0));
-	ASSERT_EQ(0, kt_command(session, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(session, KTAPE_IOC_START));
 	kt_getppids(100);
-	ASSERT_EQ(0, kt_command(session, KTAPE_IOC_STOP));
-	ASSERT_EQ(0, kt_map(session, 0, KTAPE_RING_EVENT, &m));
+	ASSERT_EQ(0, kt_control(session, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_map_ring(session, 0, KTAPE_RING_EVENT, &m));
 	EXPECT_LE(0, kt_walk(&m, count_hits, &hits));
 	EXPECT_LE(100, hits);
-	kt_unmap(&m);
+	kt_unmap_ring(&m);
 	close(session);
 	EXPECT_EQ(0, kt_probe_remove(fd, KTAPE_OP_PROBE));
 	close(fd);
@@ -100,8 +100,8 @@ TEST(confidentiality)
 	EXPECT_STREQ(KT_SYSCALL("getppid"), kt_probe_get(fd, KTAPE_OP_PROBE).symbol);
 	EXPECT_EQ(0, kt_probe_remove(fd, KTAPE_OP_PROBE));
 	/* A process that has sessions open can still stop them. */
-	EXPECT_EQ(0, kt_command(fd, KTAPE_IOC_STOP));
-	EXPECT_EQ(0, kt_command(fd, KTAPE_IOC_CLEAR));
+	EXPECT_EQ(0, kt_control(fd, KTAPE_IOC_STOP));
+	EXPECT_EQ(0, kt_control(fd, KTAPE_IOC_CLEAR));
 }
 
 TEST_HARNESS_MAIN

@@ -28,13 +28,13 @@
 
 #define BLOCK 4096
 
-static int fail(const char *what)
+static int print_errno(const char *what)
 {
 	perror(what);
 	return -1;
 }
 
-static int calls(long nr, char **arg)
+static int repeat_call(long nr, char **arg)
 {
 	for (long n = atol(arg[0]); n > 0; n--)
 		syscall(nr, 0);
@@ -43,17 +43,17 @@ static int calls(long nr, char **arg)
 
 static int act_getppid(char **arg)
 {
-	return calls(SYS_getppid, arg);
+	return repeat_call(SYS_getppid, arg);
 }
 
 static int act_getpgid(char **arg)
 {
-	return calls(SYS_getpgid, arg);
+	return repeat_call(SYS_getpgid, arg);
 }
 
 static int act_getuid(char **arg)
 {
-	return calls(SYS_getuid, arg);
+	return repeat_call(SYS_getuid, arg);
 }
 
 static int act_child(char **arg)
@@ -66,11 +66,11 @@ static int act_child(char **arg)
 		_exit(0);
 	}
 	if (pid < 0 || waitpid(pid, &status, 0) != pid || status)
-		return fail("child");
+		return print_errno("child");
 	return 0;
 }
 
-static void *thread_main(void *arg)
+static void *getppid_main(void *arg)
 {
 	act_getppid(arg);
 	return NULL;
@@ -80,8 +80,8 @@ static int act_thread(char **arg)
 {
 	pthread_t t;
 
-	if (pthread_create(&t, NULL, thread_main, arg))
-		return fail("thread");
+	if (pthread_create(&t, NULL, getppid_main, arg))
+		return print_errno("thread");
 	return pthread_join(t, NULL);
 }
 
@@ -92,7 +92,7 @@ static int act_signal(char **arg)
 	signal(number, kt_on_alarm);
 	for (int n = atoi(arg[1]); n > 0; n--)
 		if (kill(getpid(), number))
-			return fail("kill");
+			return print_errno("kill");
 	return 0;
 }
 
@@ -119,11 +119,11 @@ static int act_disk(char **arg)
 
 	for (int n = 0; n < atoi(arg[0]); n++)
 		if (pread(fd, block, BLOCK, n * BLOCK) != BLOCK)
-			return fail("/dev/vdb");
+			return print_errno("/dev/vdb");
 	return close(fd);
 }
 
-static int mark_text(int fd, int n)
+static int mark_numbered_text(int fd, int n)
 {
 	char text[32];
 
@@ -151,12 +151,12 @@ static int marks(int (*mark)(int fd, int n), char **arg)
 	if (fd >= 0)
 		close(fd);
 	errno = -ret;
-	return ret ? fail(KTAPE_MARK_PATH) : 0;
+	return ret ? print_errno(KTAPE_MARK_PATH) : 0;
 }
 
 static int act_text(char **arg)
 {
-	return marks(mark_text, arg);
+	return marks(mark_numbered_text, arg);
 }
 
 static int act_value(char **arg)
@@ -176,7 +176,7 @@ static int act_cpu(char **arg)
 
 static int act_uid(char **arg)
 {
-	return setuid(atoi(arg[0])) ? fail("setuid") : 0;
+	return setuid(atoi(arg[0])) ? print_errno("setuid") : 0;
 }
 
 static int write_number(const char *path, int number)
@@ -184,7 +184,7 @@ static int write_number(const char *path, int number)
 	FILE *f = fopen(path, "w");
 
 	if (!f)
-		return fail(path);
+		return print_errno(path);
 	fprintf(f, "%d\n", number);
 	return fclose(f);
 }
@@ -207,16 +207,16 @@ static int act_into(char **arg)
 	long pid;
 
 	if (fd < 0)
-		return fail(arg[0]);
+		return print_errno(arg[0]);
 	how.cgroup = (uint64_t)fd;
 	pid = syscall(SYS_clone3, &how, sizeof(how));
 	close(fd);
 	if (pid < 0)
-		return fail("clone3");
+		return print_errno("clone3");
 	if (!pid)
 		return 0;
 	if (waitpid((pid_t)pid, &status, 0) != pid)
-		return fail("waitpid");
+		return print_errno("waitpid");
 	exit(WIFEXITED(status) ? WEXITSTATUS(status) : 1);
 }
 
@@ -227,7 +227,7 @@ static int act_wait(char **arg)
 
 	snprintf(path, sizeof(path), "%s.new", arg[0]);
 	if (write_number(path, getpid()) || rename(path, arg[0]))
-		return fail(arg[0]);
+		return print_errno(arg[0]);
 	while (!access(arg[0], F_OK))
 		usleep(5000);
 	return 0;

@@ -25,7 +25,7 @@ static const char *at;
 static char path[PATH_MAX_LEN];
 static bool first = true;
 
-static void bad(const char *what)
+static void reject_json(const char *what)
 {
 	size_t line = 1;
 
@@ -40,16 +40,16 @@ static void blanks(void)
 	at += strspn(at, " \t\r\n");
 }
 
-static void expect(char c)
+static void expect_char(char c)
 {
 	if (*at != c)
-		bad(c == ':' ? "no colon after a name" :
-			       "no comma or end after a value");
+		reject_json(c == ':' ? "no colon after a name" :
+				       "no comma or end after a value");
 	at++;
 }
 
 /* Parse a value at the current path. */
-static void show(const char *from, size_t len)
+static void print_value(const char *from, size_t len)
 {
 	printf("%s%s=%.*s", first ? "" : "\t", path, (int)len, from);
 	first = false;
@@ -60,19 +60,19 @@ static size_t string(const char **from)
 {
 	*from = at + 1;
 	if (!json_string(&at))
-		bad("no string in UTF-8 with the escapes of JSON");
+		reject_json("no string in UTF-8 with the escapes of JSON");
 	return (size_t)(at - 1 - *from);
 }
 
 static void value(int depth);
 
 /* Parse a member or an element: its value, with its name appended to the path. */
-static void below(int depth, const char *name, size_t len, int index)
+static void parse_below(int depth, const char *name, size_t len, int index)
 {
 	size_t old = strlen(path);
 
 	if (len + old + 16 > sizeof(path))
-		bad("a path that is too long");
+		reject_json("a path that is too long");
 	if (name)
 		snprintf(path + old, sizeof(path) - old, "%s%.*s",
 			 old ? "." : "", (int)len, name);
@@ -99,9 +99,9 @@ static void members(int depth, char close)
 		if (close == '}') {
 			len = string(&name);
 			blanks();
-			expect(':');
+			expect_char(':');
 		}
-		below(depth, name, len, index++);
+		parse_below(depth, name, len, index++);
 		blanks();
 		if (!depth && close == ']') {
 			puts("");
@@ -110,7 +110,7 @@ static void members(int depth, char close)
 		if (*at != ',')
 			break;
 	}
-	expect(close);
+	expect_char(close);
 }
 
 /* The elements of a top-level array have no path. */
@@ -121,7 +121,7 @@ static void value(int depth)
 
 	blanks();
 	if (depth > DEPTH_MAX)
-		bad("too deep");
+		reject_json("too deep");
 	if (depth == 1 && path[0] == '[')
 		path[0] = '\0';
 	if (*at == '{' || *at == '[') {
@@ -130,13 +130,13 @@ static void value(int depth)
 	}
 	if (*at == '"') {
 		len = string(&from);
-		show(from, len);
+		print_value(from, len);
 		return;
 	}
 	from = at;
 	if (!json_word(&at) && !json_skip_number(&at))
-		bad("no value");
-	show(from, (size_t)(at - from));
+		reject_json("no value");
+	print_value(from, (size_t)(at - from));
 }
 
 /* Read standard input to its end and append a NUL. */
@@ -155,7 +155,7 @@ static void slurp(void)
 	text[len] = '\0';
 	at = text;
 	if (strlen(text) != len)
-		bad("a byte of zero");
+		reject_json("a byte of zero");
 }
 
 int main(void)
@@ -165,7 +165,7 @@ int main(void)
 	slurp();
 	blanks();
 	if (!*at)
-		bad("nothing");
+		reject_json("nothing");
 	while (*at) {
 		array = *at == '[';
 		value(0);
@@ -174,7 +174,7 @@ int main(void)
 		first = true;
 		at += strspn(at, " \t\r");
 		if (*at && *at != '\n')
-			bad("two values in a line");
+			reject_json("two values in a line");
 		blanks();
 	}
 	return 0;

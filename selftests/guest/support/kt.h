@@ -69,7 +69,7 @@ static inline int kt_ioctl(int fd, unsigned long cmd, void *arg)
 }
 
 /* Issue START, STOP, CLEAR or FLUSH. */
-static inline int kt_command(int fd, unsigned long cmd)
+static inline int kt_control(int fd, unsigned long cmd)
 {
 	struct ktape_command c = { .size = sizeof(c) };
 
@@ -97,6 +97,14 @@ static inline int kt_layout(int fd, struct ktape_layout *l,
 	return kt_ioctl(fd, KTAPE_IOC_LAYOUT, l);
 }
 
+/* Return the number of the session; ~0: failed. */
+static inline unsigned int kt_layout_session(int fd)
+{
+	struct ktape_layout l;
+
+	return kt_layout(fd, &l, NULL, 0) ? ~0U : l.session;
+}
+
 /* Create an unnamed session. Return: its descriptor or a negative errno. */
 static inline int kt_create_with(int fd, uint32_t mode, uint64_t ring_size,
 				 uint32_t block_size, uint32_t flags)
@@ -116,12 +124,12 @@ static inline int kt_create(int fd, uint32_t mode, uint64_t ring_size,
 	return kt_create_with(fd, mode, ring_size, block_size, 0);
 }
 
-static inline void kt_mask_add(__u64 *mask, unsigned int opcode)
+static inline void kt_ops_add(__u64 *mask, unsigned int opcode)
 {
 	mask[opcode / 64] |= 1ULL << opcode % 64;
 }
 
-static inline bool kt_mask_has(const __u64 *mask, unsigned int opcode)
+static inline bool kt_ops_has(const __u64 *mask, unsigned int opcode)
 {
 	return mask[opcode / 64] >> opcode % 64 & 1;
 }
@@ -143,9 +151,9 @@ static inline int kt_profile_ops(int fd, uint32_t op, unsigned int a,
 {
 	struct ktape_profile p = { .op = op };
 
-	kt_mask_add(p.mask, a);
-	kt_mask_add(p.mask, b);
-	kt_mask_add(p.mask, c);
+	kt_ops_add(p.mask, a);
+	kt_ops_add(p.mask, b);
+	kt_ops_add(p.mask, c);
 	p.mask[0] &= ~1ULL;
 	return kt_profile(fd, &p);
 }
@@ -335,8 +343,8 @@ static inline long kt_free_kib(void)
 	return rest + lists;
 }
 
-/* Return true if thread @tid is in interruptible sleep. */
-static inline bool kt_is_asleep(pid_t tid)
+/* Return the state letter of thread @tid from /proc; 0: there is none. */
+static inline char kt_thread_state(pid_t tid)
 {
 	char path[64], text[256] = "";
 	const char *state;
@@ -345,12 +353,18 @@ static inline bool kt_is_asleep(pid_t tid)
 	snprintf(path, sizeof(path), "/proc/%d/stat", tid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return false;
+		return 0;
 	if (read(fd, text, sizeof(text) - 1) < 0)
 		text[0] = 0;
 	close(fd);
 	state = strrchr(text, ')');
-	return state && state[1] && state[2] == 'S';
+	return state && state[1] ? state[2] : 0;
+}
+
+/* Return true if thread @tid is in interruptible sleep. */
+static inline bool kt_is_asleep(pid_t tid)
+{
+	return kt_thread_state(tid) == 'S';
 }
 
 /*

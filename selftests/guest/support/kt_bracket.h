@@ -77,26 +77,28 @@ static inline const char *record_prepared(struct kt_events *e,
 	if (kt_events_open(e, ops) || (prepare && prepare(e->fd)))
 		return "no session";
 	bracket_take(b, nr, 0);
-	if (kt_command(e->fd, KTAPE_IOC_START))
+	if (kt_control(e->fd, KTAPE_IOC_START))
 		return "START failed";
 	bracket_take(b, nr, 1);
 	ret = cause();
 	bracket_take(b, nr, 2);
-	if (ret || kt_command(e->fd, KTAPE_IOC_STOP))
+	if (ret || kt_control(e->fd, KTAPE_IOC_STOP))
 		return "cause or STOP failed";
 	bracket_take(b, nr, 3);
 	return kt_events_stop(e);
 }
 
-static inline const char *record(struct kt_events *e, const unsigned char *ops,
-				 struct bracket *b, int nr, int (*cause)(void))
+static inline const char *record_bracketed(struct kt_events *e,
+					   const unsigned char *ops,
+					   struct bracket *b, int nr,
+					   int (*cause)(void))
 {
 	return record_prepared(e, ops, NULL, b, nr, cause);
 }
 
 /* Count the records of @op with @dat20 on @cpu. */
-static inline uint64_t records(const struct kt_events *e, uint32_t op,
-			       uint32_t dat20, uint32_t cpu)
+static inline uint64_t count_op_records(const struct kt_events *e, uint32_t op,
+					uint32_t dat20, uint32_t cpu)
 {
 	uint64_t n = 0;
 

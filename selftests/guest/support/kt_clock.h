@@ -54,7 +54,7 @@ static inline uint64_t kt_cycles(void)
 #endif
 
 /* Return true if user space can read the clock of the trace. */
-static inline bool kt_clock_init(int fd)
+static inline bool kt_clock_setup(int fd)
 {
 	if (kt_features(fd, &kt_clock))
 		return false;

@@ -94,7 +94,7 @@ static inline int ktc_start(struct ktc_counter *c, int fd)
 {
 	int ret = ktc_read(&c->before);
 
-	ret = ret ?: kt_command(fd, KTAPE_IOC_START);
+	ret = ret ?: kt_control(fd, KTAPE_IOC_START);
 	return ret ?: ktc_read(&c->started);
 }
 
@@ -103,7 +103,7 @@ static inline int ktc_stop(struct ktc_counter *c, int fd)
 	struct ktc_counts stopping, stopped;
 	int ret = ktc_read(&stopping);
 
-	ret = ret ?: kt_command(fd, KTAPE_IOC_STOP);
+	ret = ret ?: kt_control(fd, KTAPE_IOC_STOP);
 	ret = ret ?: ktc_read(&stopped);
 	ktc_add(&c->least, &c->started, &stopping);
 	ktc_add(&c->most, &c->before, &stopped);

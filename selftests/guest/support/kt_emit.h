@@ -52,7 +52,7 @@ struct kt_seens {
 static inline int kt_emit_session(uint64_t ring)
 {
 	int fd = kt_session(KTAPE_MODE_OVERWRITE, ring, 0, KT_EMITTED);
-	int ret = fd < 0 ? fd : kt_command(fd, KTAPE_IOC_START);
+	int ret = fd < 0 ? fd : kt_control(fd, KTAPE_IOC_START);
 
 	if (fd >= 0 && ret)
 		close(fd);
@@ -84,7 +84,7 @@ static inline int kt_emit_collect(int fd, struct kt_seens *s)
 {
 	static struct kts t;
 	struct kt_buf b = { 0 };
-	ssize_t ret = kt_command(fd, KTAPE_IOC_STOP);
+	ssize_t ret = kt_control(fd, KTAPE_IOC_STOP);
 
 	s->nr = 0;
 	if (!ret)
@@ -172,8 +172,8 @@ static inline int kt_parameter(const char *module, const char *name)
 /* ---- names ------------------------------------------------------------------ */
 
 /* Copy the live object's entry from the mapped registry. */
-static inline bool kt_emit_name(int fd, uint32_t type, uint32_t id,
-				struct ktape_object_entry *to)
+static inline bool kt_copy_object(int fd, uint32_t type, uint32_t id,
+				  struct ktape_object_entry *to)
 {
 	struct ktape_layout_entry e;
 	bool found = false;

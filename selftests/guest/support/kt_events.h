@@ -128,7 +128,7 @@ static inline int kt_events_start(struct kt_events *e, const unsigned char *ops)
 {
 	int ret = kt_events_open(e, ops);
 
-	return ret ? ret : kt_command(e->fd, KTAPE_IOC_START);
+	return ret ? ret : kt_control(e->fd, KTAPE_IOC_START);
 }
 
 static inline int kt_events_order(const void *a, const void *b)
@@ -172,7 +172,7 @@ static inline const char *kt_events_stop(struct kt_events *e)
 	struct kts *t = &e->ledger->t;
 	int64_t lost;
 
-	if (kt_command(e->fd, KTAPE_IOC_STOP))
+	if (kt_control(e->fd, KTAPE_IOC_STOP))
 		return "STOP failed";
 	if (kt_follow_all(t, &e->buf, e->fd))
 		return t->error[0] ? t->error : "read() failed";
@@ -243,8 +243,8 @@ static inline uint64_t kt_u64(const uint32_t *words)
 }
 
 /* Return the next @op from index *@at on, of any thread. NULL: none. */
-static inline const struct kt_ev *kt_next(const struct kt_events *e, size_t *at,
-					  uint32_t op)
+static inline const struct kt_ev *kt_next_event(const struct kt_events *e,
+						size_t *at, uint32_t op)
 {
 	while (*at < e->nr)
 		if (e->v[(*at)++].op == op)
@@ -260,7 +260,7 @@ static inline const struct kt_ev *kt_next_with(const struct kt_events *e,
 	const struct kt_ev *v;
 
 	do {
-		v = kt_next(e, at, op);
+		v = kt_next_event(e, at, op);
 	} while (v && v->arg[word] != value);
 	return v;
 }

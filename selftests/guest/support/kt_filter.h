@@ -53,6 +53,25 @@ static inline int kt_filter_pid(int fd, pid_t pid, uint32_t flags)
 	return kt_filter_set(fd, KTAPE_FILTER_PID, &p, 1);
 }
 
+/* Return the tid of the filter's only thread as this namespace sees it; -1: failed. */
+static inline pid_t kt_filter_tid(int fd)
+{
+	struct ktape_filter_pid entry = { .pid = -1 };
+	struct ktape_filter f = { .op = KTAPE_FILTER_GET,
+				  .kind = KTAPE_FILTER_PID,
+				  .nr = 1,
+				  .entries = (uintptr_t)&entry };
+
+	return kt_filter(fd, &f) || f.nr != 1 ? -1 : entry.pid;
+}
+
+static inline int kt_filter_gate(int fd, uint32_t gate, uint64_t ns)
+{
+	const struct ktape_filter_gate g = { gate, 0, ns };
+
+	return kt_filter_set(fd, KTAPE_FILTER_GATE, &g, 1);
+}
+
 /* Fill a bitmap of @words words: only bit @n is set, or only bit @n is clear. */
 static inline int kt_filter_bit(int fd, uint32_t kind, uint32_t words,
 				unsigned int n, bool set)
@@ -129,7 +148,7 @@ static inline void kt_take_ring(struct kt_take *t, int fd, int cpu, uint32_t kin
 	struct ktape_stats st;
 	struct kt_map m;
 
-	if (kt_map(fd, cpu, kind, &m) || kt_stats(fd, cpu, kind, &st)) {
+	if (kt_map_ring(fd, cpu, kind, &m) || kt_stats(fd, cpu, kind, &st)) {
 		t->wrong++;
 		return;
 	}
@@ -137,7 +156,7 @@ static inline void kt_take_ring(struct kt_take *t, int fd, int cpu, uint32_t kin
 	memset(t->class, 0, sizeof(t->class));
 	/* The counts add up only if nothing was overwritten. */
 	t->wrong += st.tail || kt_walk(&m, kt_take_record, t) < 0;
-	kt_unmap(&m);
+	kt_unmap_ring(&m);
 	for (int c = 0; c < KTAPE_CLASSES; c++) {
 		uint64_t lost = 0;
 
@@ -164,7 +183,7 @@ static inline void kt_take(struct kt_take *t, int fd,
 	memset(t, 0, sizeof(*t));
 	t->fn = fn;
 	t->arg = arg;
-	t->wrong = kt_command(fd, KTAPE_IOC_STOP) != 0;
+	t->wrong = kt_control(fd, KTAPE_IOC_STOP) != 0;
 	for (int cpu = 0; cpu < kt_cpus(); cpu++)
 		for (uint32_t kind = 0; kind < KTAPE_RINGS_PER_CPU; kind++)
 			kt_take_ring(t, fd, cpu, kind);

@@ -159,7 +159,7 @@ static inline int kt_hits_take(struct kt_hits *h, int fd)
 	memset(h, 0, sizeof(*h));
 	for (h->cpu = 0; h->cpu < 64; h->cpu++)
 		for (h->kind = 0; h->kind < 2; h->kind++) {
-			ret = kt_map(fd, h->cpu, h->kind, &m);
+			ret = kt_map_ring(fd, h->cpu, h->kind, &m);
 			if (ret == -ENOENT)
 				continue;
 			if (ret)
@@ -168,7 +168,7 @@ static inline int kt_hits_take(struct kt_hits *h, int fd)
 			for (int i = 0; i < KTAPE_LOST_REASONS; i++)
 				h->lost += kt_sum(m.page->lost[i]);
 			h->lost += m.page->tail != 0;
-			kt_unmap(&m);
+			kt_unmap_ring(&m);
 			if (ret < 0)
 				return ret;
 		}
@@ -189,7 +189,7 @@ static inline int kt_record(const unsigned char *ops)
 
 	if (fd < 0)
 		return fd;
-	ret = kt_command(fd, KTAPE_IOC_START);
+	ret = kt_control(fd, KTAPE_IOC_START);
 	if (!ret)
 		return fd;
 	close(fd);
@@ -199,7 +199,7 @@ static inline int kt_record(const unsigned char *ops)
 /* Stop the session, collect its records, close it. */
 static inline int kt_recorded(struct kt_hits *h, int fd)
 {
-	int ret = kt_command(fd, KTAPE_IOC_STOP) ?: kt_hits_take(h, fd);
+	int ret = kt_control(fd, KTAPE_IOC_STOP) ?: kt_hits_take(h, fd);
 
 	close(fd);
 	return ret;

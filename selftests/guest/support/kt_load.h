@@ -25,7 +25,7 @@ static inline int kt_profile_only(int fd, const unsigned char *ops)
 				   .flags = KTAPE_PROFILE_NO_CONTEXT };
 
 	for (; *ops; ops++)
-		kt_mask_add(p.mask, *ops);
+		kt_ops_add(p.mask, *ops);
 	return kt_profile(fd, &p);
 }
 
@@ -136,6 +136,12 @@ static inline ssize_t kt_slurp(struct kt_buf *b, int fd, size_t chunk)
 }
 
 /* ---- calls --------------------------------------------------------------- */
+
+/* Unlike glibc's fork(), make no other calls in the child. */
+static inline pid_t kt_fork_plainly(void)
+{
+	return syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+}
 
 /* First argument of marked calls; the second argument numbers the calls. */
 #define KT_MARK ((unsigned long)0x6b74617065ULL)

@@ -30,7 +30,7 @@
 #define M		(1024UL * 1024)
 #define HALF		(2 * M)
 
-/* Descriptor of the kernel log, positioned at the last load(). */
+/* Descriptor of the kernel log, positioned at the last load_ktape(). */
 static int klog = -1;
 
 static inline void klog_from_here(void)
@@ -43,7 +43,7 @@ static inline void klog_from_here(void)
 }
 
 /* Return: 0 or -errno. */
-static inline int load(const char *parameters)
+static inline int load_ktape(const char *parameters)
 {
 	int ret;
 
@@ -55,7 +55,7 @@ static inline int load(const char *parameters)
 }
 
 /* Return: 0 or -errno. */
-static inline int unload(void)
+static inline int unload_ktape(void)
 {
 	int ret;
 

@@ -41,7 +41,7 @@ static inline bool kt_object_known(unsigned int type, uint32_t id, char *name)
 }
 
 /* Wait for the name of a live object. Return: 0 or -errno. */
-static inline int kt_object_name(unsigned int type, uint32_t id, char *name)
+static inline int kt_wait_object_name(unsigned int type, uint32_t id, char *name)
 {
 	for (int tries = 0; tries < 100 * kt_scale(); tries++) {
 		if (kt_object_known(type, id, name))

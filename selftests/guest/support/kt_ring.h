@@ -46,7 +46,7 @@ static inline int kt_region(int fd, int cpu, uint32_t kind,
 	return -ENOENT;
 }
 
-static inline int kt_map(int fd, int cpu, uint32_t kind, struct kt_map *m)
+static inline int kt_map_ring(int fd, int cpu, uint32_t kind, struct kt_map *m)
 {
 	void *p;
 	int ret;
@@ -64,7 +64,7 @@ static inline int kt_map(int fd, int cpu, uint32_t kind, struct kt_map *m)
 	return 0;
 }
 
-static inline void kt_unmap(struct kt_map *m)
+static inline void kt_unmap_ring(struct kt_map *m)
 {
 	munmap(m->page, m->size);
 }

@@ -34,13 +34,13 @@ struct job {
 static uint64_t deadline; /* by now_ns() */
 static const char *folder;
 
-static void fail(const char *what)
+static void exit_on_failure(const char *what)
 {
 	perror(what);
 	exit(1);
 }
 
-static bool go_on(void)
+static bool is_before_deadline(void)
 {
 	return now_ns() < deadline;
 }
@@ -48,18 +48,18 @@ static bool go_on(void)
 /* Half of the children execute another program, the others only exit. */
 static void run_fork(void)
 {
-	for (int i = 0; go_on(); i++) {
+	for (int i = 0; is_before_deadline(); i++) {
 		pid_t pid = fork();
 
 		if (pid < 0)
-			fail("fork");
+			exit_on_failure("fork");
 		if (pid == 0) {
 			if (i % 2)
 				execl("/bin/true", "true", NULL);
 			_exit(0);
 		}
 		if (waitpid(pid, NULL, 0) != pid)
-			fail("waitpid");
+			exit_on_failure("waitpid");
 	}
 }
 
@@ -81,10 +81,10 @@ static void run_pipe(void)
 	pid_t pid;
 
 	if (pipe(ping) || pipe(pong))
-		fail("pipe");
+		exit_on_failure("pipe");
 	pid = fork();
 	if (pid < 0)
-		fail("fork");
+		exit_on_failure("fork");
 	if (pid == 0) {
 		close(ping[1]);
 		close(pong[0]);
@@ -93,9 +93,9 @@ static void run_pipe(void)
 	}
 	close(ping[0]);
 	close(pong[1]);
-	while (go_on())
+	while (is_before_deadline())
 		if (write(ping[1], &byte, 1) != 1 || read(pong[0], &byte, 1) != 1)
-			fail("ping");
+			exit_on_failure("ping");
 	close(ping[1]);
 	waitpid(pid, NULL, 0);
 }
@@ -110,11 +110,11 @@ static int bound_socket(int type, struct sockaddr_in *addr)
 	addr->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 	if (fd < 0 || bind(fd, (struct sockaddr *)addr, sizeof(*addr)) ||
 	    getsockname(fd, (struct sockaddr *)addr, &len))
-		fail("socket");
+		exit_on_failure("socket");
 	return fd;
 }
 
-static void run_udp(void)
+static void run_udp_load(void)
 {
 	struct sockaddr_in addr;
 	int in = bound_socket(SOCK_DGRAM, &addr);
@@ -122,12 +122,12 @@ static void run_udp(void)
 	char packet[512] = "";
 
 	if (out < 0)
-		fail("socket");
-	while (go_on()) {
+		exit_on_failure("socket");
+	while (is_before_deadline()) {
 		if (sendto(out, packet, sizeof(packet), 0,
 			   (struct sockaddr *)&addr, sizeof(addr)) < 0 ||
 		    recv(in, packet, sizeof(packet), 0) < 0)
-			fail("udp");
+			exit_on_failure("udp");
 		usleep(500);
 	}
 }
@@ -140,10 +140,10 @@ static void run_tcp(void)
 	pid_t pid;
 
 	if (listen(server, 8))
-		fail("listen");
+		exit_on_failure("listen");
 	pid = fork();
 	if (pid < 0)
-		fail("fork");
+		exit_on_failure("fork");
 	if (pid == 0) {
 		int fd = accept(server, NULL, NULL);
 
@@ -153,10 +153,10 @@ static void run_tcp(void)
 	int fd = socket(AF_INET, SOCK_STREAM, 0);
 
 	if (fd < 0 || connect(fd, (struct sockaddr *)&addr, sizeof(addr)))
-		fail("connect");
-	while (go_on()) {
+		exit_on_failure("connect");
+	while (is_before_deadline()) {
 		if (write(fd, &byte, 1) != 1 || read(fd, &byte, 1) != 1)
-			fail("tcp");
+			exit_on_failure("tcp");
 		usleep(1000);
 	}
 	close(fd);
@@ -172,33 +172,33 @@ static void run_disk(void)
 	snprintf(path, sizeof(path), "%s/workload.dat", folder);
 	fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
 	if (fd < 0)
-		fail(path);
-	for (int i = 0; go_on(); i = (i + 1) % FILE_CHUNKS) {
+		exit_on_failure(path);
+	for (int i = 0; is_before_deadline(); i = (i + 1) % FILE_CHUNKS) {
 		if (pwrite(fd, chunk, CHUNK, (off_t)i * CHUNK) != CHUNK)
-			fail("pwrite");
+			exit_on_failure("pwrite");
 		if (i % 8 == 0 && fdatasync(fd))
-			fail("fdatasync");
+			exit_on_failure("fdatasync");
 	}
 	close(fd);
 	unlink(path);
 }
 
-static void on_alarm(int sig)
+static void ignore_alarm(int sig)
 {
 	(void)sig;
 }
 
 static void run_timer(void)
 {
-	struct sigaction sa = { .sa_handler = on_alarm };
+	struct sigaction sa = { .sa_handler = ignore_alarm };
 	struct itimerspec every_ms = { { 0, 1000000 }, { 0, 1000000 } };
 	timer_t timer;
 
 	if (sigaction(SIGALRM, &sa, NULL) ||
 	    timer_create(CLOCK_MONOTONIC, NULL, &timer) ||
 	    timer_settime(timer, 0, &every_ms, NULL))
-		fail("timer");
-	while (go_on())
+		exit_on_failure("timer");
+	while (is_before_deadline())
 		pause();
 }
 
@@ -206,9 +206,9 @@ static void run_timer(void)
  * Call in bursts with pauses, because continuous system calls would outnumber
  * all other events.
  */
-static void run_syscall(void)
+static void run_call_bursts(void)
 {
-	while (go_on()) {
+	while (is_before_deadline()) {
 		for (int i = 0; i < 64; i++)
 			getppid();
 		usleep(2000);
@@ -216,10 +216,10 @@ static void run_syscall(void)
 }
 
 static const struct job jobs[] = {
-	{ "wl-fork", run_fork },       { "wl-ping", run_pipe },
-	{ "wl-udp", run_udp },	       { "wl-tcp", run_tcp },
-	{ "wl-disk", run_disk },       { "wl-timer", run_timer },
-	{ "wl-syscall", run_syscall },
+	{ "wl-fork", run_fork },	   { "wl-ping", run_pipe },
+	{ "wl-udp", run_udp_load },	   { "wl-tcp", run_tcp },
+	{ "wl-disk", run_disk },	   { "wl-timer", run_timer },
+	{ "wl-syscall", run_call_bursts },
 };
 
 int main(int argc, char **argv)
@@ -237,7 +237,7 @@ int main(int argc, char **argv)
 		pid_t pid = fork();
 
 		if (pid < 0)
-			fail("fork");
+			exit_on_failure("fork");
 		if (pid == 0) {
 			prctl(PR_SET_NAME, jobs[i].name);
 			jobs[i].run();

@@ -93,7 +93,7 @@ TEST_F(trigger, compares)
 	};
 	struct ktape_trigger t = { .opcode = KTAPE_EV_MARK_VALUE, .nr_compares = 1 };
 
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		int id;
 
@@ -123,7 +123,8 @@ struct found {
 	uint32_t last_op;
 };
 
-static void on_record(const struct ktape_block *b, const struct kt_rec *r, void *arg)
+static void take_trigger_record(const struct ktape_block *b,
+				const struct kt_rec *r, void *arg)
 {
 	struct found *f = arg;
 
@@ -143,14 +144,14 @@ static void on_record(const struct ktape_block *b, const struct kt_rec *r, void 
 }
 
 /* Parse the stream and check its ledger. */
-static void trigger_check(struct __test_metadata *_metadata, int fd, int cpus,
-			  struct found *found)
+static void check_trigger_stream(struct __test_metadata *_metadata, int fd,
+				 int cpus, struct found *found)
 {
 	struct kt_ledger *l = kt_ledger_new();
 	struct kt_buf b = {};
 
 	memset(found, 0, sizeof(*found));
-	l->next = on_record;
+	l->next = take_trigger_record;
 	l->arg = found;
 	ASSERT_EQ(0, kt_follow_all(&l->t, &b, fd));
 	EXPECT_EQ(0, kt_ledger_check(l, fd, cpus));
@@ -172,7 +173,7 @@ TEST_F(trigger, nth)
 	ASSERT_EQ(0, kt_trigger_add(self->fd, &t));
 	kt_marks(7, 100);
 	EXPECT_EQ(0, kt_trigger_fired(self->fd, 0));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	kt_marks(8, 100);
 	kt_marks(7, 9);
 	EXPECT_EQ(0, kt_trigger_fired(self->fd, 0));
@@ -183,15 +184,15 @@ TEST_F(trigger, nth)
 	EXPECT_EQ(3, t.fired);
 	EXPECT_EQ(100, t.matches);
 	EXPECT_LT(0, t.last);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
-	trigger_check(_metadata, self->fd, self->cpus, &found);
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
+	check_trigger_stream(_metadata, self->fd, self->cpus, &found);
 	EXPECT_EQ(3, found.triggers);
 	EXPECT_EQ(3, found.marks);
 	EXPECT_EQ(3, found.behind);
 	EXPECT_EQ(0, found.id);
 	EXPECT_EQ(KTAPE_TRIGGER_EVENT, found.when);
 	EXPECT_EQ(KTAPE_EV_MARK_VALUE, found.opcode);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	EXPECT_EQ(0, kt_trigger_fired(self->fd, 0));
 	kt_marks(7, 20);
 	EXPECT_EQ(2, kt_trigger_fired(self->fd, 0));
@@ -204,11 +205,11 @@ TEST_F(trigger, many)
 	struct found found;
 
 	ASSERT_EQ(0, kt_trigger_add(self->fd, &t));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	kt_marks(7, 2000);
 	EXPECT_EQ(2000, kt_trigger_fired(self->fd, 0));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
-	trigger_check(_metadata, self->fd, self->cpus, &found);
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
+	check_trigger_stream(_metadata, self->fd, self->cpus, &found);
 	EXPECT_LE(16, found.triggers);
 	EXPECT_GT(1000, found.triggers);
 }
@@ -246,7 +247,7 @@ TEST_F(trigger, longer)
 
 	ASSERT_EQ(0, kt_profile_only(self->fd, KT_OPS(KTAPE_EV_SYS_ENTER,
 						      KTAPE_EV_SYS_EXIT)));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	id = kt_trigger_add(self->fd, &t);
 	ASSERT_LE(0, id);
 	/* Repeat if the machine was paused meanwhile. */
@@ -291,7 +292,7 @@ TEST_F_TIMEOUT(trigger, quiet, 60)
 	ASSERT_EQ(0, kt_trigger_add(self->fd, &t));
 	usleep(2000 * ms);
 	EXPECT_EQ(0, kt_trigger_fired(self->fd, 0));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	/* Other events do not end the silence. */
 	for (int i = 0; i < 500 && !kt_trigger_fired(self->fd, 0); i++) {
 		kt_marks(8, 1);
@@ -315,7 +316,7 @@ TEST_F_TIMEOUT(trigger, quiet, 60)
 	/* Unless the machine itself was paused for that long. */
 	EXPECT_GE(1 + 2 * away, fired);
 	EXPECT_TRUE(kt_soon(fired_twice, self->fd));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 }
 
 /* ---- actions --------------------------------------------------------------- */
@@ -324,7 +325,7 @@ static bool profile_is(int fd, unsigned int op)
 {
 	struct ktape_profile p = { .op = KTAPE_PROFILE_GET };
 
-	return !kt_profile(fd, &p) && kt_mask_has(p.mask, op);
+	return !kt_profile(fd, &p) && kt_ops_has(p.mask, op);
 }
 
 static bool has_irqs(int fd)
@@ -350,12 +351,12 @@ TEST_F(trigger, sessions)
 	ASSERT_LE(0, other);
 	ASSERT_EQ(0, kt_layout(other, &l, NULL, 0));
 	start.target = stop.target = profile.target = l.session;
-	kt_mask_add(profile.mask, KTAPE_EV_IRQ_HANDLER_ENTRY);
+	kt_ops_add(profile.mask, KTAPE_EV_IRQ_HANDLER_ENTRY);
 	ASSERT_LE(0, kt_trigger_add(self->fd, &start));
 	ASSERT_LE(0, kt_trigger_add(self->fd, &stop));
 	ASSERT_LE(0, kt_trigger_add(self->fd, &profile));
 	ASSERT_LE(0, kt_trigger_add(self->fd, &end));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	EXPECT_FALSE(kt_is_running(other));
 	kt_marks(1, 1);
 	EXPECT_TRUE(kt_soon(kt_is_running, other));
@@ -376,7 +377,7 @@ TEST_F(trigger, sessions)
 	ASSERT_LE(0, other);
 	ASSERT_EQ(0, kt_layout(other, &l, NULL, 0));
 	EXPECT_EQ(start.target, l.session);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	kt_marks(1, 1);
 	usleep(200000 * slowness());
 	EXPECT_FALSE(kt_is_running(other));
@@ -393,7 +394,7 @@ TEST_F(trigger, eventfd)
 
 	ASSERT_LE(0, fd);
 	ASSERT_EQ(0, kt_trigger_add(self->fd, &t));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	kt_marks(8, 10);
 	EXPECT_EQ(0, poll(&p, 1, 100));
 	for (int i = 0; i < 3; i++) {
@@ -485,10 +486,10 @@ TEST_F_TIMEOUT(trigger, snapshot, 60)
 	uint64_t end, last;
 	struct window w;
 
-	if (!kt_clock_init(self->main))
+	if (!kt_clock_setup(self->main))
 		SKIP(return, "the clock cannot be read");
 	ASSERT_EQ(0, snapshot_at(self->fd, ms, ms));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	busy(self->fd, 2 * ms, 0);
 	kt_marks(9, 1);
 	ASSERT_EQ(0, kt_trigger_tell(self->fd, 0, &t));
@@ -506,7 +507,7 @@ TEST_F_TIMEOUT(trigger, snapshot, 60)
 	EXPECT_LE(w.first + ticks(self->fd, ms), w.fired);
 	EXPECT_LE(last, w.last);
 	/* START arms it again. */
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	ASSERT_EQ(0, kt_trigger_tell(self->fd, 0, &t));
 	EXPECT_EQ(0, t.flags);
 	EXPECT_EQ(0, t.fired);
@@ -523,7 +524,7 @@ TEST_F_TIMEOUT(trigger, snapshot_too_short, 60)
 	ASSERT_LE(0, fd);
 	ASSERT_EQ(0, kt_profile_only(fd, KT_OPS(KTAPE_EV_MARK_VALUE)));
 	ASSERT_EQ(0, snapshot_at(fd, 3600000, 0));
-	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_START));
 	kt_marks(1, 5000);
 	kt_marks(9, 1);
 	EXPECT_TRUE(kt_soon(kt_is_stopped, fd));
@@ -539,11 +540,11 @@ TEST_F_TIMEOUT(trigger, snapshot_forgotten, 60)
 	const int ms = 300 * slowness();
 
 	ASSERT_EQ(0, snapshot_at(self->fd, 0, ms));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	kt_marks(9, 1);
 	usleep(50000);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	usleep(2000 * ms);
 	EXPECT_TRUE(kt_is_running(self->fd));
 }
@@ -566,7 +567,7 @@ TEST_F(trigger, sixteen)
 	ASSERT_EQ(0, kt_trigger_remove(self->fd, 5));
 	EXPECT_EQ(-ENOENT, kt_trigger_remove(self->fd, 5));
 	EXPECT_EQ(-ENOENT, kt_trigger_tell(self->fd, 5, &got));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	kt_marks(7, 1);
 	EXPECT_EQ(1, kt_trigger_fired(self->fd, 15));
 	EXPECT_EQ(5, kt_trigger_add(self->fd, &t));
@@ -645,7 +646,7 @@ TEST_F(trigger, refused)
 	EXPECT_EQ(-EINVAL, kt_trigger(self->fd, 3, &t));
 }
 
-static void calls(uint64_t n)
+static void call_getppid_once(uint64_t n)
 {
 	syscall(SYS_getppid);
 }
@@ -672,21 +673,22 @@ TEST_F_TIMEOUT(trigger, storm, 120)
 	ASSERT_LE(0, t.eventfd);
 	ASSERT_EQ(0, kt_profile_only(self->fd, KT_OPS(KTAPE_EV_SYS_ENTER,
 						      KTAPE_EV_SYS_EXIT)));
-	ASSERT_EQ(0, kt_loads_start(load, self->cpus, 20000 / kt_scale(), calls));
+	ASSERT_EQ(0, kt_loads_start(load, self->cpus, 20000 / kt_scale(),
+				    call_getppid_once));
 	for (int i = 0; i < 30; i++) {
 		int a = kt_trigger_add(self->fd, &t),
 		    b = kt_trigger_add(self->fd, &slow);
 
 		ASSERT_LE(0, a);
 		ASSERT_LE(0, b);
-		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+		ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 		kt_getppids(20);
 		ASSERT_EQ(0, kt_trigger_remove(self->fd, a));
 		ASSERT_EQ(0, kt_trigger_remove(self->fd, b));
 	}
 	/* Destroy a session while its triggers fire. */
 	ASSERT_LE(0, kt_trigger_add(self->fd, &t));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	kt_getppids(20);
 	close(self->fd);
 	kt_loads_wait(load, self->cpus);
@@ -694,9 +696,9 @@ TEST_F_TIMEOUT(trigger, storm, 120)
 	self->fd = kt_named(self->main, "trigger", KTAPE_MODE_OVERWRITE, RING,
 			    4096, 0);
 	ASSERT_LE(0, self->fd);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
-	trigger_check(_metadata, self->fd, self->cpus, &found);
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
+	check_trigger_stream(_metadata, self->fd, self->cpus, &found);
 }
 
 TEST_HARNESS_MAIN

@@ -47,7 +47,7 @@ static void *reader_main(void *arg)
 }
 
 /* Wait until the reader waits for the byte after @done. */
-static void wait_for(struct reader *r, int done)
+static void wait_for_reader(struct reader *r, int done)
 {
 	while (!__atomic_load_n(&r->tid, __ATOMIC_ACQUIRE) ||
 	       __atomic_load_n(&r->done, __ATOMIC_ACQUIRE) < done ||
@@ -94,9 +94,9 @@ FIXTURE_SETUP(longer)
 	ASSERT_LE(0, self->fd);
 	self->id = add_longer(self->fd, SYS_read, LONG_MS);
 	ASSERT_EQ(0, self->id);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	ASSERT_EQ(0, pthread_create(&self->r.thread, NULL, reader_main, &self->r));
-	wait_for(&self->r, 0);
+	wait_for_reader(&self->r, 0);
 }
 
 FIXTURE_TEARDOWN(longer)
@@ -110,11 +110,11 @@ FIXTURE_TEARDOWN(longer)
 static void change_over(FIXTURE_DATA(longer) * self)
 {
 	give(&self->r);
-	wait_for(&self->r, 1);
+	wait_for_reader(&self->r, 1);
 	usleep(LONG_MS * 1000);
 }
 
-static uint32_t end(FIXTURE_DATA(longer) * self)
+static uint32_t end_reader(FIXTURE_DATA(longer) * self)
 {
 	give(&self->r);
 	pthread_join(self->r.thread, NULL);
@@ -125,7 +125,7 @@ static uint32_t end(FIXTURE_DATA(longer) * self)
 TEST_F(longer, fires)
 {
 	change_over(self);
-	EXPECT_LE(1, end(self));
+	EXPECT_LE(1, end_reader(self));
 }
 
 TEST_F(longer, profile)
@@ -134,7 +134,7 @@ TEST_F(longer, profile)
 	change_over(self);
 	ASSERT_EQ(0, kt_profile_only(self->fd, KT_OPS(KTAPE_EV_SYS_ENTER,
 						      KTAPE_EV_SYS_EXIT)));
-	EXPECT_EQ(0, end(self));
+	EXPECT_EQ(0, end_reader(self));
 }
 
 TEST_F(longer, filter)
@@ -142,7 +142,7 @@ TEST_F(longer, filter)
 	ASSERT_EQ(0, kt_filter_pid(self->fd, getpid(), 0));
 	change_over(self);
 	ASSERT_EQ(0, kt_filter_off(self->fd, KTAPE_FILTER_PID));
-	EXPECT_EQ(0, end(self));
+	EXPECT_EQ(0, end_reader(self));
 }
 
 /* Events of an excluded CPU are not looked at. */
@@ -153,7 +153,7 @@ TEST_F(longer, cpu_filter)
 	ASSERT_EQ(0, kt_filter_set(self->fd, KTAPE_FILTER_CPU, &first, 1));
 	change_over(self);
 	ASSERT_EQ(0, kt_filter_off(self->fd, KTAPE_FILTER_CPU));
-	EXPECT_EQ(0, end(self));
+	EXPECT_EQ(0, end_reader(self));
 }
 
 static int only_cpu_1(int fd)
@@ -163,7 +163,7 @@ static int only_cpu_1(int fd)
 	return kt_filter_set(fd, KTAPE_FILTER_CPU, &second, 1);
 }
 
-static int move(const struct reader *r, int cpu)
+static int move_reader(const struct reader *r, int cpu)
 {
 	cpu_set_t set;
 
@@ -184,14 +184,14 @@ static uint32_t moves(FIXTURE_DATA(longer) * self)
 	__atomic_store_n(&self->r.reads, 3, __ATOMIC_RELEASE);
 	/* The first call began before the filter or the trigger was set. */
 	give(&self->r);
-	wait_for(&self->r, 1);
+	wait_for_reader(&self->r, 1);
 	before = kt_trigger_fired(self->fd, self->id);
-	wrong = move(&self->r, 0);
+	wrong = move_reader(&self->r, 0);
 	give(&self->r);
-	wait_for(&self->r, 2);
+	wait_for_reader(&self->r, 2);
 	usleep(LONG_MS * 1000);
-	wrong |= move(&self->r, 1);
-	return wrong ? ~0U : end(self) - before;
+	wrong |= move_reader(&self->r, 1);
+	return wrong ? ~0U : end_reader(self) - before;
 }
 
 /* Number of calls on CPU 0 that passed the filter, and that were filtered. */
@@ -238,8 +238,8 @@ TEST_F(longer, moves_first_filter)
 	ASSERT_EQ(0, only_cpu_1(self->fd));
 	self->id = add_longer(self->fd, SYS_read, LONG_MS);
 	ASSERT_LE(0, self->id);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	is_not_deceived(_metadata, self);
 }
 
@@ -248,7 +248,7 @@ TEST_F(longer, stays)
 {
 	ASSERT_EQ(0, only_cpu_1(self->fd));
 	change_over(self);
-	EXPECT_LE(1, end(self));
+	EXPECT_LE(1, end_reader(self));
 }
 
 /* Without the trigger, events of an excluded CPU are no longer looked at. */
@@ -268,7 +268,7 @@ TEST_F(longer, no_more)
 		  after.emitted[KTAPE_CLASS_SYSCALL]);
 }
 
-static void nap(long ns)
+static void sleep_by_syscall(long ns)
 {
 	const struct timespec t = { ns / NS_PER_S, ns % NS_PER_S };
 
@@ -303,8 +303,8 @@ TEST_F_TIMEOUT(longer, limit, 120)
 		before = kt_trigger_fired(self->fd, id);
 		since = now_s();
 		poll(NULL, 0, 1500);
-		nap(1);
-		nap(1500000000);
+		sleep_by_syscall(1);
+		sleep_by_syscall(1500000000);
 		away = now_s() - since - 3;
 		if (away <= 0.5) {
 			EXPECT_EQ(before, kt_trigger_fired(self->fd, id));
@@ -325,7 +325,7 @@ TEST_F(longer, or_gate)
 	EXPECT_EQ(-EBUSY, kt_filter_set(self->fd, KTAPE_FILTER_GATE, &syscalls, 1));
 	EXPECT_EQ(1, kt_filter_get(self->fd, KTAPE_FILTER_GATE).nr);
 	change_over(self);
-	EXPECT_LE(1, end(self));
+	EXPECT_LE(1, end_reader(self));
 	ASSERT_EQ(0, kt_trigger_remove(self->fd, self->id));
 	EXPECT_EQ(0, kt_filter_set(self->fd, KTAPE_FILTER_GATE, both, 2));
 	EXPECT_EQ(-EBUSY, add_longer(self->fd, SYS_read, 1));

@@ -61,12 +61,12 @@ static bool has_fired(int fd)
 	return kt_trigger_fired(fd, 0);
 }
 
-static int restart(int fd)
+static int stop_and_start(int fd)
 {
-	return kt_command(fd, KTAPE_IOC_STOP) ?: kt_command(fd, KTAPE_IOC_START);
+	return kt_control(fd, KTAPE_IOC_STOP) ?: kt_control(fd, KTAPE_IOC_START);
 }
 
-static int match(int fd)
+static int mark_matching(int fd)
 {
 	(void)fd;
 	kt_marks(7, 1);
@@ -83,7 +83,7 @@ static int fired_after(int fd, int (*end)(int fd))
 	uint64_t from;
 	int fired;
 
-	if (kt_command(fd, KTAPE_IOC_START) || kt_write_text(STALL, "1") ||
+	if (kt_control(fd, KTAPE_IOC_START) || kt_write_text(STALL, "1") ||
 	    !kt_soon(is_stalled, 0))
 		return -EIO;
 	from = now_ns();
@@ -95,7 +95,7 @@ static int fired_after(int fd, int (*end)(int fd))
 	fired = kt_trigger_fired(fd, 0);
 	if (now_ns() - from >= SILENCE_MS * 900000ULL)
 		fired = -EAGAIN;
-	return kt_command(fd, KTAPE_IOC_STOP) ?: fired;
+	return kt_control(fd, KTAPE_IOC_STOP) ?: fired;
 }
 
 static int fired_at_last(int fd, int (*end)(int fd))
@@ -109,15 +109,15 @@ static int fired_at_last(int fd, int (*end)(int fd))
 
 TEST_F_TIMEOUT(quiet, not_after_a_restart, 300)
 {
-	EXPECT_EQ(0, fired_at_last(self->fd, restart));
+	EXPECT_EQ(0, fired_at_last(self->fd, stop_and_start));
 }
 
 TEST_F_TIMEOUT(quiet, not_after_a_match, 300)
 {
-	EXPECT_EQ(0, fired_at_last(self->fd, match));
+	EXPECT_EQ(0, fired_at_last(self->fd, mark_matching));
 }
 
-static int nothing(int fd)
+static int cause_nothing(int fd)
 {
 	(void)fd;
 	return 0;
@@ -126,7 +126,7 @@ static int nothing(int fd)
 /* If nothing ends the silence, the delayed work item fires. */
 TEST_F_TIMEOUT(quiet, after_all, 300)
 {
-	EXPECT_EQ(1, fired_at_last(self->fd, nothing));
+	EXPECT_EQ(1, fired_at_last(self->fd, cause_nothing));
 }
 
 TEST_HARNESS_MAIN

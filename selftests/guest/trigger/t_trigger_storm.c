@@ -24,7 +24,7 @@ FIXTURE(storm)
 	struct kt_load load[CPUS_MAX];
 };
 
-static int load(void)
+static int load_small_rings(void)
 {
 	return kt_insmod_ktape("profile=none size=64K");
 }
@@ -34,7 +34,7 @@ FIXTURE_SETUP(storm)
 	self->main = -1;
 	self->cpus = kt_cpus();
 	ASSERT_LE(self->cpus, CPUS_MAX);
-	ASSERT_EQ(0, load());
+	ASSERT_EQ(0, load_small_rings());
 	ASSERT_EQ(0, kt_loads_start(self->load, self->cpus, 0, switches));
 }
 
@@ -47,7 +47,7 @@ FIXTURE_TEARDOWN(storm)
 }
 
 /* A session that records switches and whose triggers see each switch. */
-static int new_session(int fd, const char *name, uint32_t flags)
+static int new_switch_session(int fd, const char *name, uint32_t flags)
 {
 	int ret = kt_named(fd, name, KTAPE_MODE_OVERWRITE, 65536, 4096, flags);
 
@@ -82,12 +82,12 @@ TEST_F_TIMEOUT(storm, own_trigger, 120)
 	self->main = kt_open(O_RDWR);
 	ASSERT_LE(0, self->main);
 	for (int i = 0; i < 20 / kt_scale() + 2; i++) {
-		int fd = new_session(self->main, "storm", 0);
+		int fd = new_switch_session(self->main, "storm", 0);
 
 		ASSERT_LE(0, fd);
 		ASSERT_EQ(0, add_start(fd, KTAPE_TRIGGER_SELF));
 		ASSERT_EQ(1, add_quiet(fd));
-		ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_START));
+		ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_START));
 		usleep(2000 * i);
 		close(fd);
 	}
@@ -100,11 +100,11 @@ TEST_F_TIMEOUT(storm, trigger_of_another_session, 120)
 
 	self->main = kt_open(O_RDWR);
 	ASSERT_LE(0, self->main);
-	a = new_session(self->main, "starter", 0);
+	a = new_switch_session(self->main, "starter", 0);
 	ASSERT_LE(0, a);
-	ASSERT_EQ(0, kt_command(a, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(a, KTAPE_IOC_START));
 	for (int i = 0; i < 20 / kt_scale() + 2; i++) {
-		int b = new_session(self->main, "started", 0), id;
+		int b = new_switch_session(self->main, "started", 0), id;
 		struct ktape_layout l;
 
 		ASSERT_LE(0, b);
@@ -126,8 +126,8 @@ TEST_F_TIMEOUT(storm, unload, 120)
 		int fd = kt_open(O_RDWR), a, b;
 
 		ASSERT_LE(0, fd);
-		a = new_session(fd, "a", KTAPE_CREATE_LINGER);
-		b = new_session(fd, "b", KTAPE_CREATE_LINGER);
+		a = new_switch_session(fd, "a", KTAPE_CREATE_LINGER);
+		b = new_switch_session(fd, "b", KTAPE_CREATE_LINGER);
 		ASSERT_LE(0, a);
 		ASSERT_LE(0, b);
 		ASSERT_EQ(0, add_start(a, KTAPE_TRIGGER_SELF));
@@ -137,13 +137,13 @@ TEST_F_TIMEOUT(storm, unload, 120)
 		ASSERT_EQ(1, add_quiet(b));
 		ASSERT_EQ(0, kt_layout(a, &l, NULL, 0));
 		ASSERT_EQ(2, add_start(b, l.session));
-		ASSERT_EQ(0, kt_command(a, KTAPE_IOC_START));
+		ASSERT_EQ(0, kt_control(a, KTAPE_IOC_START));
 		close(a);
 		close(b);
 		close(fd);
 		usleep(2000 * i);
 		ASSERT_EQ(0, kt_rmmod_ktape());
-		ASSERT_EQ(0, load());
+		ASSERT_EQ(0, load_small_rings());
 	}
 }
 

@@ -84,13 +84,13 @@ TEST_F(window, since_start)
 
 	ASSERT_EQ(0, add_snapshot(self, MINUTE_MS, 0, 0));
 	since = now_ns();
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	kt_marks(1, 10);
 	is_short(_metadata, self, since);
 	/* The time in which the session was stopped does not count. */
 	usleep(500000);
 	since = now_ns();
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	kt_marks(1, 10);
 	is_short(_metadata, self, since);
 }
@@ -100,11 +100,11 @@ TEST_F(window, since_clear)
 	uint64_t since;
 
 	ASSERT_EQ(0, add_snapshot(self, MINUTE_MS, 0, 0));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	kt_marks(1, 10);
 	usleep(500000);
 	since = now_ns();
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_CLEAR));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_CLEAR));
 	kt_marks(1, 10);
 	is_short(_metadata, self, since);
 }
@@ -116,11 +116,11 @@ TEST_F(window, within_a_block)
 
 	ASSERT_EQ(0, add_snapshot(self, MINUTE_MS, 0, 0));
 	ASSERT_EQ(0, kt_pin(0));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	kt_marks(1, RING / 16);
 	usleep(500000);
 	since = now_ns();
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_CLEAR));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_CLEAR));
 	is_short(_metadata, self, since);
 }
 
@@ -141,7 +141,7 @@ TEST_F_TIMEOUT(window, reported_when_done, 60)
 
 	ASSERT_EQ(0, add_snapshot(self, 0, 0, KTAPE_TRIGGER_NOTIFY));
 	for (int i = 0; i < 10; i++) {
-		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+		ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 		kt_marks(9, 1);
 		EXPECT_EQ(1, signals(self->notify, 5000 * kt_scale()));
 		ASSERT_EQ(0, kt_trigger_tell(self->fd, 0, &t));
@@ -166,7 +166,7 @@ TEST_F(window, reported_when_stopped)
 		spec.after_ns = i == 1 ? MINUTE_MS * 1000000 : 0;
 		spec.before_ns = i == 2 ? MINUTE_MS * 1000000 : 0;
 		ASSERT_EQ(0, kt_trigger_add(self->fd, &spec));
-		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+		ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 		kt_marks(9, 1);
 		EXPECT_EQ(1, signals(self->notify, 5000 * kt_scale()));
 		EXPECT_FALSE(kt_is_running(self->fd));
@@ -185,9 +185,9 @@ TEST_F(window, not_reported_otherwise)
 	struct ktape_trigger t;
 
 	ASSERT_EQ(0, add_snapshot(self, 0, 1000 * kt_scale(), KTAPE_TRIGGER_NOTIFY));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	kt_marks(9, 1);
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, kt_trigger_tell(self->fd, 0, &t));
 	EXPECT_EQ(1, t.fired);
 	EXPECT_EQ(0, t.flags);
@@ -239,7 +239,7 @@ static void keep_pace(int cpu, uint64_t n)
 		usleep(kt_ticks_ns(due - now) / 1000);
 }
 
-static void note(uint64_t n)
+static void note_value(uint64_t n)
 {
 	static __thread int fd = -1;
 	struct ktape_mark m = {
@@ -276,7 +276,7 @@ static void on_value(struct held *h, uint64_t ts, uint32_t id, uint64_t n)
 	h->next = n + 1;
 }
 
-static void on_record(const struct kt_rec *r, void *arg)
+static void take_value_record(const struct kt_rec *r, void *arg)
 {
 	uint64_t value;
 
@@ -292,15 +292,15 @@ static long held_in(int fd, int cpu, struct held *h)
 	long n;
 
 	memset(h, 0, sizeof(*h));
-	if (kt_map(fd, cpu, KTAPE_RING_EVENT, &m))
+	if (kt_map_ring(fd, cpu, KTAPE_RING_EVENT, &m))
 		return -1;
-	n = kt_walk(&m, on_record, h);
-	kt_unmap(&m);
+	n = kt_walk(&m, take_value_record, h);
+	kt_unmap_ring(&m);
 	return n;
 }
 
 /* Check the same in a trace saved like `ktape snapshot` does. */
-static int save(const char *name, struct held *h)
+static int read_saved_window(const char *name, struct held *h)
 {
 	const struct ktape_recorder_options how = {
 		.dir = "saved",
@@ -334,8 +334,9 @@ static int save(const char *name, struct held *h)
  * Everything that a thread recorded from @from to @to is there, and nothing
  * after @end.
  */
-static void is_held(struct __test_metadata *_metadata, const struct held *h,
-		    const struct notes *n, uint64_t from, uint64_t to, uint64_t end)
+static void expect_window(struct __test_metadata *_metadata,
+			  const struct held *h, const struct notes *n,
+			  uint64_t from, uint64_t to, uint64_t end)
 {
 	uint64_t done = n->load.done < NOTES ? n->load.done : NOTES, asked = 0;
 	uint64_t missing = 0, late = 0;
@@ -362,13 +363,13 @@ static void is_held(struct __test_metadata *_metadata, const struct held *h,
  * Record values on all CPUs for a time, and until the ring of a @busy CPU has
  * wrapped.
  */
-static void work(struct __test_metadata *_metadata, int fd, int cpus, int busy,
-		 uint64_t us)
+static void record_values(struct __test_metadata *_metadata, int fd, int cpus,
+			  int busy, uint64_t us)
 {
 	struct ktape_stats st;
 
 	for (int i = 0; i < cpus; i++) {
-		notes[i].load = (struct kt_load){ .cpu = i, .call = note };
+		notes[i].load = (struct kt_load){ .cpu = i, .call = note_value };
 		ASSERT_EQ(0, pthread_create(&notes[i].load.thread, NULL,
 					    kt_load_main, &notes[i].load));
 	}
@@ -381,7 +382,7 @@ static void work(struct __test_metadata *_metadata, int fd, int cpus, int busy,
 	}
 }
 
-static void rest(int cpus)
+static void stop_note_threads(int cpus)
 {
 	for (int i = 0; i < cpus; i++)
 		__atomic_store_n(&notes[i].load.stop, true, __ATOMIC_RELAXED);
@@ -401,7 +402,7 @@ static uint64_t look_at_all(struct __test_metadata *_metadata, int fd, int busy,
 	uint64_t back = UINT64_MAX;
 	struct ktape_stats st;
 
-	ASSERT_EQ(0, save("window", saved));
+	ASSERT_EQ(0, read_saved_window("window", saved));
 	for (int i = 0; i < cpus; i++) {
 		ASSERT_LT(0, held_in(fd, i, &h));
 		ASSERT_EQ(0, kt_stats(fd, i, KTAPE_RING_EVENT, &st));
@@ -409,8 +410,8 @@ static uint64_t look_at_all(struct __test_metadata *_metadata, int fd, int busy,
 		EXPECT_LE(h.begin, t->last);
 		if (st.tail && kt_ticks_ns(t->last - h.begin) < back)
 			back = kt_ticks_ns(t->last - h.begin);
-		is_held(_metadata, &h, &notes[i],
-			t->last - kt_ticks(t->held_ns), to, end);
+		expect_window(_metadata, &h, &notes[i],
+			      t->last - kt_ticks(t->held_ns), to, end);
 		EXPECT_EQ(h.first, saved[i].first);
 		EXPECT_EQ(h.next, saved[i].next);
 		EXPECT_EQ(0, saved[i].gaps);
@@ -440,15 +441,15 @@ static void look_through(struct __test_metadata *_metadata,
 	ASSERT_NE(NULL, notes);
 	busy_cpu = busy;
 	ASSERT_EQ(0, add_snapshot(self, before, ms, KTAPE_TRIGGER_NOTIFY));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
-	work(_metadata, self->fd, cpus, busy, 2 * ms * 1000);
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
+	record_values(_metadata, self->fd, cpus, busy, 2 * ms * 1000);
 	ASSERT_EQ(0, kt_pin(0));
 	kt_marks(9, 1);
 	EXPECT_EQ(1, signals(self->notify, 10000 * kt_scale()));
 	end = kt_now();
 	/* Values from now on are after the end. */
 	usleep(20000);
-	rest(cpus);
+	stop_note_threads(cpus);
 	ASSERT_EQ(0, kt_trigger_tell(self->fd, 0, &t));
 	back = look_at_all(_metadata, self->fd, busy, &t,
 			   t.last + kt_ticks(ms * 1000000), end);
@@ -466,14 +467,14 @@ static void look_through(struct __test_metadata *_metadata,
 
 TEST_F_TIMEOUT(window, on_every_cpu, 60)
 {
-	if (!kt_clock_init(self->main))
+	if (!kt_clock_setup(self->main))
 		SKIP(return, "the clock cannot be read");
 	look_through(_metadata, self, -1);
 }
 
 TEST_F_TIMEOUT(window, short_on_one_cpu, 60)
 {
-	if (!kt_clock_init(self->main))
+	if (!kt_clock_setup(self->main))
 		SKIP(return, "the clock cannot be read");
 	look_through(_metadata, self, kt_cpus() - 1);
 }
