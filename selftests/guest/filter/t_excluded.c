@@ -261,16 +261,16 @@ TEST_F(excluded, excluded_later)
 	struct kt_map map;
 
 	ASSERT_EQ(0, kt_filter_off(self->fd, KTAPE_FILTER_CPU));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	for (int i = 0; i < TRIES; i++) {
 		ASSERT_EQ(0, kt_pin(1));
 		ASSERT_EQ(0, kt_pin(0));
 	}
 	ASSERT_EQ(0, kt_filter_set(self->fd, KTAPE_FILTER_CPU, &first, 1));
-	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
-	ASSERT_EQ(0, kt_map(self->fd, 1, KTAPE_RING_EVENT, &map));
+	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_map_ring(self->fd, 1, KTAPE_RING_EVENT, &map));
 	EXPECT_LT(0, kt_walk(&map, on_switch, &ran));
-	kt_unmap(&map);
+	kt_unmap_ring(&map);
 	EXPECT_LE(TRIES, ran.switches);
 	EXPECT_FALSE(ran.known);
 }

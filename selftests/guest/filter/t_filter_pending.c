@@ -66,7 +66,7 @@ FIXTURE_SETUP(pending)
 	self->fd = kt_session(0, RING, 0, KT_OPS(KTAPE_EV_PROCESS_RENAME));
 	ASSERT_LE(0, self->fd);
 	ASSERT_EQ(0, kt_filter_pid(self->fd, whom, 0));
-	ASSERT_EQ(0, kt_map(self->fd, CPU, KTAPE_RING_EVENT, &self->m));
+	ASSERT_EQ(0, kt_map_ring(self->fd, CPU, KTAPE_RING_EVENT, &self->m));
 	for (int i = 0; i < 2; i++) {
 		self->r[i] = (struct renamer){ .nr = i, .whom = whom };
 		ASSERT_EQ(0, pthread_create(&self->r[i].thread, NULL,
@@ -86,7 +86,7 @@ FIXTURE_TEARDOWN(pending)
 		__atomic_store_n(&self->r[i].end, true, __ATOMIC_RELEASE);
 		pthread_join(self->r[i].thread, NULL);
 	}
-	kt_unmap(&self->m);
+	kt_unmap_ring(&self->m);
 	close(self->fd);
 }
 
@@ -110,7 +110,7 @@ struct seen {
 	long named, unnamed, wrong;
 };
 
-static void look_at_head(struct seen *s, const struct kt_rec *r)
+static void check_head_thread(struct seen *s, const struct kt_rec *r)
 {
 	const uint64_t size = s->m->e.block_size, block = r->pos / size;
 	const struct ktape_block *b =
@@ -136,7 +136,7 @@ static void look(const struct kt_rec *r, void *arg)
 {
 	struct seen *s = arg;
 
-	look_at_head(s, r);
+	check_head_thread(s, r);
 	if (r->op == KTAPE_EV_REGISTRY)
 		look_at_name(s, r);
 	if (r->op == KTAPE_EV_CONTEXT)
@@ -154,11 +154,11 @@ static void look(const struct kt_rec *r, void *arg)
 		       s->by[s->last].tid, (unsigned long long)r->pos, s->tid);
 }
 
-static int change_profile(int fd, uint32_t flags)
+static int toggle_contexts(int fd, uint32_t flags)
 {
 	struct ktape_profile p = { .op = KTAPE_PROFILE_SET, .flags = flags };
 
-	kt_mask_add(p.mask, KTAPE_EV_PROCESS_RENAME);
+	kt_ops_add(p.mask, KTAPE_EV_PROCESS_RENAME);
 	return kt_profile(fd, &p);
 }
 
@@ -169,13 +169,13 @@ TEST_F_TIMEOUT(pending, profiles, 300)
 	for (int round = 0; round < ROUNDS; round++) {
 		s.block = UINT64_MAX;
 		s.last = -1;
-		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_CLEAR));
-		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+		ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_CLEAR));
+		ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 		for (int i = 0; i < CHANGES; i++)
-			ASSERT_EQ(0, change_profile(self->fd,
-						    i & 1 ? KTAPE_PROFILE_NO_CONTEXT :
-							    0));
-		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+			ASSERT_EQ(0, toggle_contexts(self->fd,
+						     i & 1 ? KTAPE_PROFILE_NO_CONTEXT :
+							     0));
+		ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 		ASSERT_LT(0, kt_walk(&self->m, look, &s));
 	}
 	TH_LOG("%ld events of a thread that records name, %ld of none", s.named,
