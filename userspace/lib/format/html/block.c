@@ -20,8 +20,8 @@
 
 #include "internal.h"
 
-#define NUMBER_MAX 10 /* bytes of a number of 64 bits */
-#define TAG_MAX	   256
+#define NUMBER_MAX 10  /* bytes of a number of 64 bits */
+#define TAG_MAX	   256 /* bytes of a tag with a name of KTAPE_TEXT_NAME_MAX */
 
 /**
  * html_room() - return room at the end of bytes
