@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Read a rig's ring (a ring with a writer that numbers its records: rig.h) as a program
+ * would, by the protocol of uapi/ktape/abi.h, and check every byte.
+ */
 #include "reader.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-__attribute__((format(printf, 2, 3))) static bool wrong(struct reader *rd,
-							const char *format, ...)
+#define NOWHERE 1ULL /* a position at which no block begins */
+
+__attribute__((format(printf, 2, 3))) static bool
+reader_wrong(struct reader *rd, const char *format, ...)
 {
 	va_list args;
 
@@ -18,21 +24,24 @@ __attribute__((format(printf, 2, 3))) static bool wrong(struct reader *rd,
 	return false;
 }
 
-/* As a program loads a position from a control page that it has mapped. */
-static u64 load(const struct rig *rig, const u64 *position)
+/*
+ * Load a position as a program does from a mapped control page: on 32-bit kernels
+ * from two words.
+ */
+static u64 load_page_position(const struct rig *rig, const u64 *position)
 {
 	return kt_position(kt_upper_word(&rig->page->commit), position);
 }
 
-static u64 oldest(const struct rig *rig)
+static u64 oldest_readable(const struct rig *rig)
 {
-	u64 tail = load(rig, &rig->page->tail);
+	u64 tail = load_page_position(rig, &rig->page->tail);
 	u64 floor = kt_wide_load(&rig->page->floor);
 
 	return kt_position_before(tail, floor) ? floor : tail;
 }
 
-static void forget(struct reader *rd)
+static void forget_sequences(struct reader *rd)
 {
 	memset(rd->known, 0, sizeof(rd->known));
 }
@@ -51,10 +60,10 @@ void reader_start(struct reader *rd, const struct rig *rig)
 	if (!copy && posix_memalign((void **)&rd->copy, 64, rig->block_size))
 		abort();
 	rd->rig = rig;
-	rd->position = oldest(rig);
+	rd->position = oldest_readable(rig);
 	rd->commit = rd->position;
-	rd->block = rd->position - 1;
-	rd->end.position = rd->position - 1;
+	rd->block = NOWHERE;
+	rd->end.position = NOWHERE;
 	memset(rd->known, 1, sizeof(rd->known));
 }
 
@@ -69,19 +78,21 @@ static bool check_header(struct reader *rd, const struct ktape_block *b, u64 sta
 	const struct rig *rig = rd->rig;
 	unsigned int shift = rig->ring.block_shift;
 
+	/* The members hold what rig.c puts in. */
 	if (b->magic != KTAPE_BLOCK_MAGIC || b->stream_id || b->reserved0 ||
 	    b->flags || b->crc32c || b->reserved1 || b->reserved2 ||
 	    b->cpu != 3 || b->kind != KTAPE_RING_EVENT || b->instance != 3 ||
 	    b->packet_bits != rig->block_size * 8 || b->seq != (start >> shift) + 1 ||
 	    b->sync_clock != b->ts_begin || b->sync_mono_ns != ~b->ts_begin ||
 	    b->uuid[15] != 0x5a || b->prio != 120 || b->tid != -1)
-		return wrong(rd, "block %#llx: header (magic %x seq %llu)",
-			     start, b->magic, b->seq);
+		return reader_wrong(rd, "block %#llx: header (magic %x seq %llu)",
+				    start, b->magic, b->seq);
 	if (rd->end.position == start && b->ts_begin != rd->end.time)
-		return wrong(rd, "block %#llx begins at %#llx, the one before ended at %#llx",
-			     start, b->ts_begin, rd->end.time);
+		return reader_wrong(
+			rd, "block %#llx begins at %#llx, the one before ended at %#llx",
+			start, b->ts_begin, rd->end.time);
 	if (rd->block == start && kt_position_before(rd->time, b->ts_begin))
-		return wrong(rd, "block %#llx: its begin changed", start);
+		return reader_wrong(rd, "block %#llx: its begin changed", start);
 	return true;
 }
 
@@ -97,13 +108,15 @@ static bool check_closing(struct reader *rd, const struct ktape_block *b,
 	if (limit < KTAPE_BLOCK_HEADER || limit > rd->rig->block_size ||
 	    limit % KTAPE_RECORD_ALIGN || limit < rd->position - start ||
 	    b->ts_end < b->ts_begin || b->discarded != lost || b->filtered)
-		return wrong(rd, "block %#llx: closing members (%llu bytes, ends at %#llx)",
-			     start, limit, b->ts_end);
+		return reader_wrong(
+			rd, "block %#llx: closing members (%llu bytes, ends at %#llx)",
+			start, limit, b->ts_end);
 	if (rd->end.position == start &&
 	    (b->emitted < rd->end.emitted || b->discarded < rd->end.discarded))
-		return wrong(rd, "block %#llx: counts went back (emitted %llu after %llu, discarded %llu after %llu)",
-			     start, b->emitted, rd->end.emitted, b->discarded,
-			     rd->end.discarded);
+		return reader_wrong(
+			rd, "block %#llx: counts went back (emitted %llu after %llu, discarded %llu after %llu)",
+			start, b->emitted, rd->end.emitted, b->discarded,
+			rd->end.discarded);
 	rd->end.position = start + rd->rig->block_size;
 	rd->end.emitted = b->emitted;
 	rd->end.discarded = b->discarded;
@@ -113,7 +126,7 @@ static bool check_closing(struct reader *rd, const struct ktape_block *b,
 }
 
 /* Return the bytes of the record at @rec, 0 if it is malformed. */
-static u64 record_size(const u32 *rec, u64 room)
+static u64 size_of_record(const u32 *rec, u64 room)
 {
 	u32 nargs = rec[1] >> 29;
 	u64 size = 8 + nargs * 4;
@@ -128,8 +141,8 @@ static u64 record_size(const u32 *rec, u64 room)
 }
 
 /*
- * Return true if the blob matches its context and number and the padding is
- * zero.
+ * Return true if the blob matches its context (task, softirq, irq, NMI: 2 bits) and
+ * record number and the padding is zero.
  */
 static bool blob_holds(const u32 *rec, u32 nargs, u32 context, u32 seq)
 {
@@ -148,7 +161,11 @@ static bool blob_holds(const u32 *rec, u32 nargs, u32 context, u32 seq)
 	return true;
 }
 
-/* Decode the number of a record. Return: true if the record is intact. */
+/*
+ * Decode the number of a record. Salts and shapes are those of rig.h; the low 18 bits
+ * of dat20 are the number itself (shape 0) or a hash. Return: true if the record is
+ * intact.
+ */
 static bool record_seq(const u32 *rec, unsigned int shape, u32 context,
 		       u32 next, u32 *seq)
 {
@@ -166,28 +183,30 @@ static bool record_seq(const u32 *rec, unsigned int shape, u32 context,
 			return false;
 	if (shape >= RIG_BLOB)
 		return blob_holds(rec, nargs, context, *seq);
+	/* An odd number of words is padded with 0. */
 	return !(nargs & 1) || !rec[2 + nargs];
 }
 
-static bool check_record(struct reader *rd, const u32 *rec)
+static bool reader_check_record(struct reader *rd, const u32 *rec)
 {
 	u32 opcode = rec[1] & 0xff, shape = opcode - RIG_OPCODE;
 	u32 context = rec[1] >> 26 & 3, nargs = rec[1] >> 29;
 	u32 seq, gap;
 
+	/* RIG_BLOB alone, a blob without arguments, is never written. */
 	if (shape >= RIG_SHAPES || shape == RIG_BLOB || nargs != (shape & 7) ||
 	    (rec[1] >> 28 & 1) != (shape >= RIG_BLOB))
-		return wrong(rd, "torn record: code %#x", rec[1]);
+		return reader_wrong(rd, "torn record: code %#x", rec[1]);
 	if (shape == 0 && !rd->known[context])
 		return true;
 	if (!record_seq(rec, shape, context, rd->next[context], &seq))
-		return wrong(rd, "torn record: code %#x, context %u, number %u",
-			     rec[1], context, rec[2]);
+		return reader_wrong(rd, "torn record: code %#x, context %u, number %u",
+				    rec[1], context, rec[2]);
 	if (rd->known[context]) {
 		gap = seq - rd->next[context];
 		if (gap > 1U << 31 || (gap && rd->strict))
-			return wrong(rd, "context %u: number %u where %u was due",
-				     context, seq, rd->next[context]);
+			return reader_wrong(rd, "context %u: number %u where %u was due",
+					    context, seq, rd->next[context]);
 		rd->missing += gap;
 	}
 	rd->known[context] = true;
@@ -201,10 +220,10 @@ static bool check_extend(struct reader *rd, const u32 *rec)
 
 	if (rec[1] != KT_CODE(KTAPE_TIME_EXTEND, 0, 0, 4) || rec[0] != rec[2] ||
 	    rec[4] || rec[5])
-		return wrong(rd, "torn time extension");
+		return reader_wrong(rd, "torn time extension");
 	if (time < rd->time)
-		return wrong(rd, "time extension back to %#llx from %#llx",
-			     time, rd->time);
+		return reader_wrong(rd, "time extension back to %#llx from %#llx",
+				    time, rd->time);
 	rd->time = time;
 	rd->extends++;
 	return true;
@@ -214,25 +233,27 @@ static bool check_records(struct reader *rd, u64 from, u64 limit)
 {
 	while (from < limit) {
 		const u32 *rec = (const u32 *)(rd->copy + from);
-		u64 size = record_size(rec, limit - from);
+		u64 size = size_of_record(rec, limit - from);
+		/* The ring writes a time extension before the low half wraps. */
 		u64 time = (rd->time & ~0xffffffffULL) | rec[0];
 
 		if (!size)
-			return wrong(rd, "record does not fit: code %#x", rec[1]);
+			return reader_wrong(rd, "record does not fit: code %#x",
+					    rec[1]);
 		from += size;
 		if ((rec[1] & 0xff) == KTAPE_TIME_EXTEND) {
 			if (!check_extend(rd, rec))
 				return false;
 			continue;
 		}
-		/* The ring writes a time extension before the low half wraps. */
+		/* The clock may have stepped back: then the record keeps the time before. */
 		if (rd->steps)
 			time = kt_record_time(rd->time, rec);
 		if (time < rd->time)
-			return wrong(rd, "time went back to %#llx from %#llx",
-				     time, rd->time);
+			return reader_wrong(rd, "time went back to %#llx from %#llx",
+					    time, rd->time);
 		rd->time = time;
-		if (!check_record(rd, rec))
+		if (!reader_check_record(rd, rec))
 			return false;
 		rd->records++;
 		if (rd->on_record)
@@ -245,7 +266,7 @@ static void skip_to(struct reader *rd, u64 position)
 {
 	rd->skipped += position - rd->position;
 	rd->position = position;
-	forget(rd);
+	forget_sequences(rd);
 }
 
 /* Read on in one block. Return: false after an error. */
@@ -265,8 +286,9 @@ static bool read_block(struct reader *rd, u64 commit)
 	memcpy(rd->copy, block, KTAPE_BLOCK_HEADER);
 	if (limit > from)
 		memcpy(rd->copy + from, block + from, limit - from);
+	/* Look at tail again: what it has passed was overwritten during the copy. */
 	smp_rmb();
-	tail = oldest(rig);
+	tail = oldest_readable(rig);
 	if (kt_position_before(start, tail)) {
 		rd->rejected++;
 		skip_to(rd, tail);
@@ -286,8 +308,9 @@ static bool read_block(struct reader *rd, u64 commit)
 	if (!check_records(rd, from, limit))
 		return false;
 	if (closed && rd->time > b->ts_end)
-		return wrong(rd, "block %#llx ends at %#llx, before its last record",
-			     start, b->ts_end);
+		return reader_wrong(
+			rd, "block %#llx ends at %#llx, before its last record",
+			start, b->ts_end);
 	rd->position = closed ? start + bs : commit;
 	return true;
 }
@@ -300,14 +323,14 @@ static bool read_block(struct reader *rd, u64 commit)
  */
 bool reader_poll(struct reader *rd)
 {
-	u64 commit = load(rd->rig, &rd->rig->page->commit);
-	u64 tail = oldest(rd->rig);
+	u64 commit = load_page_position(rd->rig, &rd->rig->page->commit);
+	u64 tail = oldest_readable(rd->rig);
 
 	if (rd->error[0])
 		return false;
 	if (kt_position_before(commit, rd->commit))
-		return wrong(rd, "commit went back from %#llx to %#llx",
-			     rd->commit, commit);
+		return reader_wrong(rd, "commit went back from %#llx to %#llx",
+				    rd->commit, commit);
 	rd->commit = commit;
 	if (kt_position_before(rd->position, tail))
 		skip_to(rd, tail);
@@ -319,15 +342,15 @@ bool reader_poll(struct reader *rd)
 
 /**
  * reader_walk() - read and check everything that the ring holds
- * @rd: the reader; its counts continue, its cursor starts again
+ * @rd: the reader; its counts continue, its position starts again
  *
  * Return: false if anything was wrong.
  */
 bool reader_walk(struct reader *rd)
 {
-	forget(rd);
-	rd->position = oldest(rd->rig);
-	rd->block = rd->position - 1;
-	rd->end.position = rd->position - 1;
+	forget_sequences(rd);
+	rd->position = oldest_readable(rd->rig);
+	rd->block = NOWHERE;
+	rd->end.position = NOWHERE;
 	return reader_poll(rd);
 }
