@@ -157,7 +157,7 @@ static void notrace probe_mc_event(void *data, const unsigned int type,
 			ARRAY_SIZE(args), label);
 }
 
-/* By AER_NONFATAL and so on of linux/aer.h, a header that has moved. */
+/* Severities by AER_NONFATAL and so on of linux/aer.h, a header that has moved. */
 static const u32 aer_severity[] = {
 	KTAPE_HW_SEVERITY2, /* not fatal */
 	KTAPE_HW_SEVERITY3, /* fatal */
@@ -179,7 +179,7 @@ static void notrace probe_aer_event(void *data, const char *device,
 	exception_raise_aer(device, status, severity);
 }
 
-/* The bus may be CXL. */
+/* Newer kernels also pass the name of the bus, which may be CXL. */
 static void notrace probe_aer_event_bus(void *data, const char *device,
 					const u32 status, const u8 severity,
 					const u8 valid, struct pcie_tlp_log *tlp,
@@ -320,7 +320,7 @@ static size_t text_hide_addresses(char *to, size_t room, const char *from)
 	for (begin = 0; begin < length; begin = end + 1) {
 		for (end = begin; end < length && isxdigit(to[end]); end++)
 			;
-		/* What is cut off may have been more digits. */
+		/* Digits at the end of the room may be the begin of a longer number. */
 		if (end - begin >= ADDRESS_DIGITS || (end == room && end > begin))
 			memset(to + begin, '*', end - begin);
 	}

@@ -111,6 +111,7 @@ extern struct kt_probe kt_probes_timer[];
 extern struct kt_probe kt_probes_memory[];
 extern struct kt_probe kt_probes_io[];
 extern struct kt_probe kt_probes_system[];
+extern struct kt_probe kt_probes_exception[];
 
 /* layout.c */
 bool kt_scheduler_has(unsigned long address);
@@ -119,17 +120,20 @@ bool kt_scheduler_fits(void);
 
 /* system.c */
 void kt_cgroup_enter_new(struct task_struct *parent, struct task_struct *child);
-extern struct kt_probe kt_probes_exception[];
 
 /* irq.c */
 void kt_irq_exit(void);
 
+/* io.c */
 u32 kt_netdev_id(const struct net_device *dev);
 int kt_netdev_init(void);
 void kt_netdev_exit(void);
+
+/* exception.c */
 int kt_die_init(void);
 void kt_die_exit(void);
 
+/* kprobe.c */
 #ifdef CONFIG_KPROBES
 
 void kt_kprobe_want(const u64 *mask);

@@ -3,6 +3,10 @@
  * Probes for block devices and the network.  They record the events of
  * uapi/ktape/events/io.h.
  *
+ * Callbacks that end in _q, _errno or a number of arguments are for other prototypes of a
+ * tracepoint.  KT_PROBE_FUNC(otherwise, func, tracepoint, types...) takes the callback whose
+ * types are those of this kernel's headers.
+ *
  * Names: a block device enters the registry when its first event is recorded, a
  * network device when it is registered, by a notifier.
  */
@@ -27,7 +31,10 @@
 
 /* ---- block devices ------------------------------------------------------- */
 
-/* Hash of the name last entered for a device, by a hash of the device's number. */
+/*
+ * Hash of the name last entered for a device, by a hash of the device's number.  If two
+ * devices share one of the 1024 places, their names are only entered more often.
+ */
 #define NOTED_BITS 10
 
 static u32 noted[1 << NOTED_BITS];
@@ -92,6 +99,7 @@ static void notrace record_block(u32 opcode, u32 operation, u32 status,
 {
 	const u32 args[] = { dev, (u32)sector, (u32)(sector >> 32), bytes };
 	const struct kt_record rec = {
+		/* 0: no blob. */
 		.code = KT_CODE(opcode, operation | status << STATUS_SHIFT, 0,
 				ARRAY_SIZE(args)),
 		.class = KTAPE_CLASS_BLOCK,
@@ -102,6 +110,7 @@ static void notrace record_block(u32 opcode, u32 operation, u32 status,
 	kt_event_record(KT_RING_OF_BLOCK, &rec);
 }
 
+/* Preemption is off from kt_probe_enter() on, because rings are per CPU. */
 static noinline void notrace record_rq(u32 opcode, struct request *rq,
 				       u32 status, u32 bytes)
 {
@@ -215,8 +224,8 @@ static void notrace probe_block_bio_complete(void *data, struct request_queue *q
  * @dev: the device
  *
  * Each network name space counts interface indices from 1.  A device of the
- * initial name space has its index; any other has a token with KTAPE_NETDEV_OTHER,
- * the highest bit, set.
+ * initial name space has its index; any other has a token (a keyed hash of the address,
+ * which does not reveal it) with KTAPE_NETDEV_OTHER, the highest bit, set.
  *
  * Context: any.
  * Return: the number.
@@ -252,7 +261,10 @@ static void notrace probe_net_dev_start_xmit(void *data, const struct sk_buff *s
 	SKB_EVENT(NET_DEV_START_XMIT, skb, dev);
 }
 
-/* The driver may have freed the packet: use only its address. */
+/*
+ * The driver may have freed the packet: use only its address.  The event has 8 bits for
+ * @rc, a netdev_tx_t; 0 is NETDEV_TX_OK.
+ */
 static void notrace probe_net_dev_xmit(void *data, struct sk_buff *skb, int rc,
 				       struct net_device *dev, unsigned int len)
 {
@@ -288,6 +300,7 @@ static __always_inline void record_skb_drop(const struct sk_buff *skb,
 	kt_probe_leave();
 }
 
+/* Before 5.17 the tracepoint did not pass a reason. */
 static void __maybe_unused notrace probe_kfree_skb2(void *data, struct sk_buff *skb,
 						    void *location)
 {
@@ -301,6 +314,7 @@ static void notrace probe_kfree_skb3(void *data, struct sk_buff *skb,
 	record_skb_drop(skb, location, reason);
 }
 
+/* From 6.11 on the tracepoint also passes the receiving socket, later as const. */
 static void notrace probe_kfree_skb4(void *data, struct sk_buff *skb,
 				     void *location, enum skb_drop_reason reason,
 				     struct sock *rx_sk)
@@ -358,6 +372,7 @@ static int netdev_event(struct notifier_block *nb, unsigned long event, void *da
 				dev_net(dev)->ns.inum, dev->ifindex, dev->name);
 		break;
 	case NETDEV_UNREGISTER:
+		/* 0: a network device has no second part of its number. */
 		kt_registry_gone(KTAPE_OBJ_NET_DEVICE, kt_netdev_id(dev), 0);
 		break;
 	}
@@ -368,6 +383,8 @@ static struct notifier_block net_notifier = { .notifier_call = netdev_event };
 
 /**
  * kt_netdev_init() - Enter all network devices into the registry, watch changes
+ *
+ * The kernel calls a new notifier for all devices that exist.
  *
  * Context: module load.
  * Return: 0 or a negative errno.

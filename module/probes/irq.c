@@ -51,7 +51,7 @@ struct irq_check {
 	u32 mark;
 };
 
-/* Made before the first interrupt is recorded. */
+/* NULL until irq_checks_make(), which runs before the probe is attached. */
 static struct irq_check *irq_checks __read_mostly;
 
 static int irq_checks_make(void)
@@ -140,7 +140,10 @@ static __always_inline bool irq_is_checked(const struct irq_check *l,
  * name at the old addresses, so a name is also checked once a tick; until then
  * the new owner's events appear under the old name.
  */
-/* As in syscall.c, its arguments are in the registers of the probe's arguments. */
+/*
+ * Its arguments are in the registers of the probe's arguments, as in syscall.c, so that
+ * nothing has to be moved for the call.
+ */
 static noinline void notrace record_irq_checked(void *data, int irq,
 						struct irqaction *action)
 {

@@ -404,9 +404,11 @@ bool kt_session_mask_ok(const u64 *mask);
 bool kt_session_is_implied(unsigned int opcode);
 int kt_session_remove_probe(unsigned int opcode);
 
-/* cpu.c */
+/* state.c */
 struct kt_ring *kt_session_ring(const struct kt_session *s, unsigned int cpu,
 				unsigned int kind);
+
+/* cpu.c */
 int kt_session_hotplug_init(void);
 void kt_session_hotplug_exit(void);
 

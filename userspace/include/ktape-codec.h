@@ -182,18 +182,21 @@ int ktape_sink_notice(struct ktape_sink *sink, const struct ktape_notice *notice
  */
 bool ktape_sink_takes_texts(const struct ktape_sink *sink);
 
+#define KTAPE_TEXT_NAME_MAX 64 /* most characters of the name of a text */
+
 /**
  * ktape_sink_attach() - Write a JSON text of the caller, such as statistics
  * @sink: the output; not yet finished
- * @name: what the text is: lower-case letters and underscores
+ * @name: what the text is: lower-case letters and underscores, at most
+ *	KTAPE_TEXT_NAME_MAX
  * @text: the text
  * @len: bytes of the text
  *
  * The page of the format html shows the texts "stats" (the object of ktape stats
  * --json) and "ledger" (the object of ktape verify --json).
  *
- * Return: 0, -EOPNOTSUPP if the format keeps no texts, -EINVAL if @name has other
- * characters, or as ktape_sink_event().
+ * Return: 0, -EOPNOTSUPP if the format keeps no texts, -EINVAL if @name is longer or
+ * has other characters, or as ktape_sink_event().
  */
 int ktape_sink_attach(struct ktape_sink *sink, const char *name,
 		      const char *text, size_t len);

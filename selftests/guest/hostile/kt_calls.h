@@ -16,8 +16,6 @@
 #include "kt_session.h"
 #include "kt_trigger.h"
 
-#define CALL_ENTRIES 129
-
 static unsigned int call_slot; /* opcode of a probe that was added, or 0 */
 static char call_buf[65536];
 
@@ -44,10 +42,10 @@ static int do_open_session(void)
 
 static int do_layout(void)
 {
-	struct ktape_layout_entry e[CALL_ENTRIES];
+	struct ktape_layout_entry e[KT_REGIONS_MAX];
 	struct ktape_layout l;
 
-	return kt_layout(call_fd, &l, e, CALL_ENTRIES);
+	return kt_layout(call_fd, &l, e, KT_REGIONS_MAX);
 }
 
 static int do_metadata(void)

@@ -9,7 +9,6 @@
 #include "kt.h"
 
 #define PAGE	   4096UL
-#define ENTRIES	   129
 #define MAPS	   8
 #define HELD_PAGES 80 /* at most, in one mapping */
 
@@ -36,8 +35,8 @@ struct held {
 struct state {
 	int fd;
 	struct ktape_layout l;
-	struct ktape_layout_entry e[ENTRIES];
-	char *copy[ENTRIES];
+	struct ktape_layout_entry e[KT_REGIONS_MAX];
+	char *copy[KT_REGIONS_MAX];
 	struct held held[MAPS];
 	long tries, allowed, watched;
 	char wrong[160];

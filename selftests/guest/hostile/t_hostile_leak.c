@@ -23,7 +23,6 @@
 #define RING	  (1 << 20)
 #define RING_FULL (64 << 10)
 #define RECORDS	  100000
-#define ENTRIES	  129
 #define PLANTS	  16
 #define PASSES	  20 /* until each event was recorded, at most */
 
@@ -82,10 +81,10 @@ typedef void on_region(struct __test_metadata *_metadata, FIXTURE_DATA(leak) * s
 static void each_region(struct __test_metadata *_metadata,
 			FIXTURE_DATA(leak) * self, on_region *call)
 {
-	struct ktape_layout_entry e[ENTRIES];
+	struct ktape_layout_entry e[KT_REGIONS_MAX];
 	struct ktape_layout l;
 
-	ASSERT_EQ(0, kt_layout(self->fd, &l, e, ENTRIES));
+	ASSERT_EQ(0, kt_layout(self->fd, &l, e, KT_REGIONS_MAX));
 	for (__u32 i = 0; i < l.nr; i++) {
 		size_t size = e[i].ctl_size + e[i].data_size;
 		char *p = mmap(NULL, size, PROT_READ, MAP_SHARED, self->fd,

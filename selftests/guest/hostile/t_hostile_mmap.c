@@ -414,7 +414,7 @@ FIXTURE_SETUP(hostile)
 	ASSERT_EQ(0, kt_control(st.fd, KTAPE_IOC_START));
 	kt_getppids(20000);
 	ASSERT_EQ(0, kt_control(st.fd, KTAPE_IOC_STOP));
-	ASSERT_EQ(0, kt_layout(st.fd, &st.l, st.e, ENTRIES));
+	ASSERT_EQ(0, kt_layout(st.fd, &st.l, st.e, KT_REGIONS_MAX));
 	for (__u32 i = 0; i < st.l.nr; i++) {
 		st.copy[i] = mmap(NULL, region_size(&st.e[i]), PROT_READ,
 				  MAP_SHARED, st.fd, st.e[i].offset);

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Test exceptions that the kernel raises itself: each source once, with the
- * fields of the table in uapi/README.md; the out-of-memory killer for real.
+ * Test exceptions that the kernel raises itself. An exception is a record of an
+ * error (uapi/README.md, Exceptions); its source is a tracepoint or notifier of the
+ * kernel. The module kt_fire calls ktape's callback of each source TIMES times, and
+ * the records must have the fields of the table there. The out-of-memory killer is
+ * run for real.
  */
 #include <sys/stat.h>
 #include <sys/utsname.h>
@@ -11,10 +14,10 @@
 
 #include "kt_fire.h"
 
-#define HAS_BUFFER 8
+#define HAS_BUFFER 8 /* bit 3 of dat20, above the severity */
 #define TIMES	   3
-#define ANY	   0xdeadbeefU
-#define DEV	   (300U << 20 | 5)
+#define ANY	   0xdeadbeefU /* the token of an address: any number but 0 */
+#define DEV	   (300U << 20 | 5) /* a dev_t of the kernel: 300:5 */
 
 /**
  * struct source - an exception and its expected record
@@ -34,7 +37,9 @@ struct source {
 	const char *symbol;
 };
 
+/* The values are those that selftests/modules/fire_error.c passes. */
 static const struct source sources[] = {
+	/* Address, trap, error, signal.  The module hides addresses in texts. */
 	{ "die",
 	  KTAPE_EXC_DIE,
 	  KTAPE_SW_SEVERITY3,
@@ -42,30 +47,40 @@ static const struct source sources[] = {
 	  { ANY, 14, 0x77, 11 },
 	  "kt-oops at 0x****************, 0x1234",
 	  "fire_error_die" },
+	/* No arguments. */
 	{ "panic", KTAPE_EXC_PANIC, KTAPE_SW_SEVERITY3, 0, {}, "kt-panic" },
+	/* Address of the code. */
 	{ "warn", KTAPE_EXC_WARN, KTAPE_SW_SEVERITY2, 1, { ANY }, NULL, "fire_error_warn" },
+	/* Address of the memory. */
 	{ "kfence", KTAPE_EXC_KFENCE, KTAPE_SW_SEVERITY2, 1, { ANY } },
+	/* Type, count, controller, three layers of 8 bits, page, offset in it. */
 	{ "memory",
 	  KTAPE_EXC_MEMORY,
 	  KTAPE_HW_SEVERITY2,
 	  6,
 	  { 1, 5, 2, 0x03ff01, ANY, 0x455 },
 	  "kt-dimm" },
+	/* Status. */
 	{ "pcie", KTAPE_EXC_PCIE, KTAPE_HW_SEVERITY3, 1, { 0x4000 }, "kt:00.0" },
+	/* CPU, bank, status (two words), page, offset in it. */
 	{ "mce",
 	  KTAPE_EXC_MACHINE_CHECK,
 	  KTAPE_HW_SEVERITY3,
 	  6,
 	  { 3, 4, 9, 0xa2000000, ANY, 0x899 } },
+	/* Zone, trip, type, temperature in millidegrees. */
 	{ "trip", KTAPE_EXC_TRIP, KTAPE_HW_SEVERITY3, 4, { 6, 1, 3, 98765 }, "kt-zone" },
+	/* Device, sector (two words), bytes, operation, status. */
 	{ "block_error",
 	  KTAPE_EXC_BLOCK,
 	  KTAPE_HW_SEVERITY1,
 	  6,
 	  { DEV, 0x3456789a, 0x12, 512, 1, 10 } },
+	/* Number of the device, queue. */
 	{ "xmit", KTAPE_EXC_XMIT_TIMEOUT, KTAPE_HW_SEVERITY2, 2, { 1, 3 }, "lo" },
 };
 
+/* Host, channel, id, lun, result.  The text begins with the command: 8 is READ(6). */
 static const struct source scsi_sources[] = {
 	{ "scsi_error",
 	  KTAPE_EXC_SCSI_ERROR,
@@ -100,7 +115,10 @@ FIXTURE_TEARDOWN(exception)
 		kt_rmmod("kt_fire");
 }
 
-/* Check a record. Return: the error text, NULL if it is right. */
+/*
+ * Check a record, which must be in the control ring (that of exceptions and control
+ * records). Return: the error text, NULL if it is right.
+ */
 static const char *exception_error(const struct kt_hit *hit, const struct source *s)
 {
 	char name[KTAPE_NAME_SIZE];
@@ -128,7 +146,10 @@ static const char *exception_error(const struct kt_hit *hit, const struct source
 	return NULL;
 }
 
-/* Debian's 6.1 has all of them; later kernels lack some (thermal trips). */
+/*
+ * Debian's 6.1 has all of them; later kernels lack some (thermal trips). The suite
+ * sets KTAPE_KERNEL to the name of the guest's kernel.
+ */
 static bool has_all_sources(void)
 {
 	struct utsname kernel;
@@ -223,7 +244,7 @@ TEST_F_TIMEOUT(exception, module_loaded_later, 200)
 
 	ASSERT_GE(want, 0);
 	for (int round = 0; round < 3; round++) {
-		ret = kt_modprobe("scsi_");
+		ret = kt_modprobe("scsi_"); /* all modules with this in their name */
 		if (ret == -ENOENT)
 			SKIP(goto out, "no scsi_mod to load");
 		ASSERT_EQ(0, ret);
@@ -291,7 +312,7 @@ TEST_F_TIMEOUT(exception, out_of_memory, 200)
 	ASSERT_EQ(1, self->h.nr);
 	EXPECT_EQ(KTAPE_EXC_OOM, self->h.hit[0].args[0]);
 	EXPECT_EQ(pid, self->h.hit[0].args[1]);
-	EXPECT_EQ(0, self->h.hit[0].args[2]);
+	EXPECT_EQ(0, self->h.hit[0].args[2]); /* uid */
 	EXPECT_EQ(KTAPE_SW_SEVERITY2 | HAS_BUFFER, self->h.hit[0].dat20);
 	EXPECT_STREQ("kt-glutton", self->h.hit[0].text);
 }

@@ -15,7 +15,6 @@
 
 #define PAGE	 4096UL
 #define RING	 (16 * PAGE)
-#define ENTRIES	 129
 #define CHILDREN 200
 
 FIXTURE(mapping)
@@ -23,7 +22,7 @@ FIXTURE(mapping)
 	int main;
 	int fd;
 	struct ktape_layout l;
-	struct ktape_layout_entry e[ENTRIES];
+	struct ktape_layout_entry e[KT_REGIONS_MAX];
 	struct kt_map m; /* event ring of CPU 0, with records */
 };
 
@@ -33,7 +32,7 @@ FIXTURE_SETUP(mapping)
 	ASSERT_LE(0, self->main);
 	self->fd = kt_create(self->main, 0, RING, PAGE);
 	ASSERT_LE(0, self->fd);
-	ASSERT_EQ(0, kt_layout(self->fd, &self->l, self->e, ENTRIES));
+	ASSERT_EQ(0, kt_layout(self->fd, &self->l, self->e, KT_REGIONS_MAX));
 	ASSERT_EQ(0, kt_map_ring(self->fd, 0, KTAPE_RING_EVENT, &self->m));
 	ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_SET,
 				    KTAPE_EV_SYS_ENTER, KTAPE_EV_SYS_EXIT, 0));

@@ -16,7 +16,6 @@
 #define RING	  (16 * PAGE)
 #define TEXT_ROOM (256 << 10)
 #define POISON	  0xa5
-#define ENTRIES	  129
 
 static char text[TEXT_ROOM];
 
@@ -148,7 +147,7 @@ static void check_entry(struct __test_metadata *_metadata,
 TEST_F(value, features_and_layout_agree)
 {
 	struct utsname u;
-	struct ktape_layout_entry e[ENTRIES];
+	struct ktape_layout_entry e[KT_REGIONS_MAX];
 	struct ktape_features f, again;
 	struct ktape_layout l;
 	__u32 nr;
@@ -175,7 +174,7 @@ TEST_F(value, features_and_layout_agree)
 	ASSERT_EQ(0, uname(&u));
 	EXPECT_EQ(!strstr(u.machine, "64"), !!(f.features & KTAPE_FEATURE_POS32));
 
-	ASSERT_EQ(0, kt_layout(self->fd, &l, e, ENTRIES));
+	ASSERT_EQ(0, kt_layout(self->fd, &l, e, KT_REGIONS_MAX));
 	nr = l.nr;
 	ASSERT_EQ(sysconf(_SC_NPROCESSORS_ONLN) * KTAPE_RINGS_PER_CPU + 1, nr);
 	EXPECT_EQ(KTAPE_MODE_OVERWRITE, l.mode);
@@ -201,7 +200,7 @@ TEST_F(value, layout_room)
 	char *end = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE,
 			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	const size_t size = sizeof(struct ktape_layout_entry);
-	struct ktape_layout_entry e[ENTRIES];
+	struct ktape_layout_entry e[KT_REGIONS_MAX];
 	struct ktape_layout l;
 	unsigned char *p;
 	__u32 nr;
@@ -209,7 +208,7 @@ TEST_F(value, layout_room)
 	ASSERT_NE(MAP_FAILED, end);
 	end += PAGE;
 	ASSERT_EQ(0, mprotect(end, PAGE, PROT_NONE));
-	ASSERT_EQ(0, kt_layout(self->fd, &l, e, ENTRIES));
+	ASSERT_EQ(0, kt_layout(self->fd, &l, e, KT_REGIONS_MAX));
 	nr = l.nr;
 	for (__u32 room = 0; room <= nr; room++) {
 		p = memset(end - PAGE, POISON, PAGE);
@@ -332,7 +331,7 @@ static void check_entry_stats(struct __test_metadata *_metadata, int fd,
 
 TEST_F(value, stats_are_the_page_when_stopped)
 {
-	struct ktape_layout_entry e[ENTRIES];
+	struct ktape_layout_entry e[KT_REGIONS_MAX];
 	struct ktape_layout l;
 
 	ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_SET, KTAPE_EV_SYS_ENTER,
@@ -341,7 +340,7 @@ TEST_F(value, stats_are_the_page_when_stopped)
 		ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 		kt_getppids(round ? 20000 / kt_scale() : 10);
 		ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
-		ASSERT_EQ(0, kt_layout(self->fd, &l, e, ENTRIES));
+		ASSERT_EQ(0, kt_layout(self->fd, &l, e, KT_REGIONS_MAX));
 		for (__u32 i = 0; i < l.nr; i++)
 			if (e[i].kind != KTAPE_RING_REGISTRY)
 				check_entry_stats(_metadata, self->fd, &e[i]);

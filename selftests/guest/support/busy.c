@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Run a command while each CPU has other work to do.
+ * Run a command while each CPU has other work to do, for KTAPE_BUSY=N of the suite.
  *
  * usage: busy TASKS COMMAND [ARGUMENT...]
  *	TASKS: number of tasks for each CPU that could always run
@@ -17,7 +17,10 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: busy TASKS COMMAND [ARGUMENT...]\n");
 		return 2;
 	}
-	/* One that no test counts. */
+	/*
+	 * Tests count getppid(), which the busy tasks call otherwise: these call one that
+	 * no test counts.
+	 */
 	kt_busy_call = SYS_getgroups;
 	if (kt_busy_start(&busy, tasks * cpus)) {
 		perror("busy: fork");

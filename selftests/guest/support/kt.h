@@ -83,6 +83,8 @@ static inline int kt_features(int fd, struct ktape_features *f)
 	return kt_ioctl(fd, KTAPE_IOC_FEATURES, f);
 }
 
+#define KT_REGIONS_MAX 129 /* 64 CPUs with two rings each, and the registry */
+
 /*
  * Read the layout. @entries has room for @nr entries; the module's answer, with
  * its own nr, is in @l.

@@ -14,9 +14,9 @@
 #include "lcg.h"
 
 #define KT_BUSY_MAX   512
-#define KT_BUSY_PAGES 16
+#define KT_BUSY_PAGES 16 /* of one mapping */
 
-/* Compute for a while that differs from time to time. */
+/* Compute for a while that differs from time to time: up to 2^20 rounds. */
 static inline void kt_busy_compute(uint64_t *seed)
 {
 	for (uint32_t i = lcg_next(seed) >> 11; i; i--)
@@ -27,7 +27,7 @@ static inline void kt_busy_nothing(void)
 {
 }
 
-/* The system call of kt_busy_calls(). */
+/* The system call of kt_busy_calls(); busy.c sets another. */
 static long kt_busy_call = SYS_getppid;
 
 static inline void kt_busy_calls(void)
@@ -77,9 +77,10 @@ static inline void kt_busy_pipe(void)
 	close(fd[1]);
 }
 
+/* A signal will come, whose handler does nothing. */
 static inline void kt_busy_timer(void)
 {
-	const struct itimerval soon = { { 0, 0 }, { 0, 500 } };
+	const struct itimerval soon = { .it_value = { .tv_usec = 500 } };
 
 	setitimer(ITIMER_REAL, &soon, NULL);
 }
@@ -92,6 +93,7 @@ static inline void kt_busy_affinity(void)
 	kt_pin(cpu);
 }
 
+/* Kinds that stand twice are twice as frequent. */
 static void (*const kt_busy_kinds[])(void) = {
 	kt_busy_nothing, kt_busy_calls,	   kt_busy_child, kt_busy_nothing,
 	kt_busy_memory,	 kt_busy_yield,	   kt_busy_pipe,  kt_busy_timer,

@@ -7,7 +7,7 @@
 
 #include "kt.h"
 
-/* Only x86 has this one. */
+/* For tests that map below 4 GiB; only x86 has this flag. */
 #ifndef MAP_32BIT
 #define MAP_32BIT 0
 #endif
@@ -28,17 +28,20 @@ struct kt_map {
 	size_t size;
 };
 
-/* Find the layout entry of a ring. For kind KTAPE_RING_REGISTRY @cpu is -1. */
+/*
+ * Find the layout entry of a ring. For kind KTAPE_RING_REGISTRY (the names, one
+ * region for all CPUs) @cpu is -1.
+ */
 static inline int kt_region(int fd, int cpu, uint32_t kind,
 			    struct ktape_layout_entry *e)
 {
-	struct ktape_layout_entry all[129];
+	struct ktape_layout_entry all[KT_REGIONS_MAX];
 	struct ktape_layout l;
-	int ret = kt_layout(fd, &l, all, 129);
+	int ret = kt_layout(fd, &l, all, KT_REGIONS_MAX);
 
 	if (ret)
 		return ret;
-	for (uint32_t i = 0; i < l.nr && i < 129; i++)
+	for (uint32_t i = 0; i < l.nr && i < KT_REGIONS_MAX; i++)
 		if (all[i].cpu == cpu && all[i].kind == kind) {
 			*e = all[i];
 			return 0;
@@ -74,6 +77,10 @@ static inline uint64_t kt_load(const __u64 *word)
 	return __atomic_load_n(word, __ATOMIC_ACQUIRE);
 }
 
+/*
+ * Return the oldest readable position: what is below tail was overwritten, what is
+ * below floor was cleared.
+ */
 static inline uint64_t kt_oldest(const struct kt_map *m)
 {
 	uint64_t tail = kt_load(&m->page->tail), floor = kt_load(&m->page->floor);
@@ -88,7 +95,7 @@ static inline uint64_t kt_oldest(const struct kt_map *m)
  * @ts: time, 64 bits
  * @pos: its position in the ring
  * @op: opcode
- * @dat20: 20 bits
+ * @dat20: small values of the event, 20 bits of the code word
  * @nargs: words in @args
  * @args: argument words
  * @blob: bytes after the argument words, or NULL
@@ -101,7 +108,11 @@ struct kt_rec {
 	const char *blob;
 };
 
-/* Decode the record at @p. Return: its length, 0 if it exceeds @left. */
+/*
+ * Decode the record at @p; @r->ts is the time of the record before. The layout is
+ * in uapi/README.md, Records: the code word has opcode 8, dat20 20, "a blob
+ * follows" 1, nargs 3 bits. Return: its length, 0 if it exceeds @left.
+ */
 static inline size_t kt_decode(const uint32_t *p, size_t left, struct kt_rec *r)
 {
 	size_t len;
@@ -150,7 +161,9 @@ static inline long kt_walk(const struct kt_map *m,
 		const char *block = m->data + pos % m->e.data_size;
 		const struct ktape_block *b = (const void *)block;
 
+		/* A full block says where its content ends; the last one ends at commit. */
 		end = commit - pos > size ? b->content_bits / 8 : commit - pos;
+		/* Blocks are numbered from 1. */
 		if (b->magic != KTAPE_BLOCK_MAGIC || b->seq != pos / size + 1 ||
 		    (int)b->cpu != m->e.cpu || b->kind != m->e.kind || end > size)
 			return -EBADMSG;

@@ -369,6 +369,8 @@ int ktape_sink_attach(struct ktape_sink *sink, const char *name,
 	if (!s->codec->attach)
 		return -EOPNOTSUPP;
 	for (const char *p = name; *p; p++) {
+		if (p - name == KTAPE_TEXT_NAME_MAX)
+			return -EINVAL;
 		if ((*p < 'a' || *p > 'z') && *p != '_')
 			return -EINVAL;
 	}

@@ -89,7 +89,11 @@ static struct kt_name of_object(const struct ktape_object_info *o)
 
 static struct kt_name of_text(const char *text)
 {
-	return (struct kt_name){ text, text ? strlen(text) : 0, true, 0 };
+	return (struct kt_name){
+		.text = text,
+		.len = text ? strlen(text) : 0,
+		.plain = true,
+	};
 }
 
 /*

@@ -89,6 +89,8 @@ struct kt_line;
 
 /* registry.c */
 struct kt_memo *kt_registry_memo(const struct ktape_registry *registry);
+
+/* lookup.c */
 void kt_registry_lasts(const struct ktape_registry *registry, int32_t tid,
 		       uint64_t ts, uint64_t *from, uint64_t *lasts);
 

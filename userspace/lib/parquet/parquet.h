@@ -155,10 +155,8 @@ struct kt_pq_rows {
 struct kt_pq_file;
 struct kt_pq_writer;
 
-/* buf.c */
-uint8_t *kt_pq_room(struct kt_pq_buf *b, size_t n);
-
 /* pool.c */
+uint8_t *kt_pq_room(struct kt_pq_buf *b, size_t n);
 int64_t kt_pq_intern(struct kt_pq_pool *pool, const char *text, size_t len);
 void kt_pq_pool_free(struct kt_pq_pool *pool);
 

@@ -18,7 +18,7 @@ static char *put_json_name(char *p, const struct kt_line *l)
 	t = e->tid < 0 ? NULL : ktape_registry_thread(l->registry, e->tid, e->ts);
 	if (!t)
 		return kt_put_mem(p, "null", 4);
-	if (!t->plain)
+	if (!t->plain) /* the name needs escapes */
 		return kt_put_json(p, t->name, t->name_len);
 	p = kt_put_object(kt_put_char(p, '"'), t);
 	return kt_put_char(p, '"');
@@ -45,7 +45,8 @@ static char *make_json_who(char *p, const struct kt_line *l)
 
 static inline char *put_json_who(char *p, const struct kt_line *l)
 {
-	const struct kt_piece *kept = kt_memo_who(l->memo, l->event, true);
+	const struct kt_piece *kept =
+		kt_memo_who(l->memo, l->event, true /* JSON */);
 
 	return kept ? kt_put_piece(p, kept) : make_json_who(p, l);
 }
@@ -59,6 +60,7 @@ static inline int64_t epoch_ns(const struct kt_line *l)
 			 kt_clock_ns(&l->memo->clock, i, l->event->ts + i->offset));
 }
 
+/* @plan: how the table lays out this event's record, NULL = not as in the table. */
 static inline char *put_json_head(char *p, const struct kt_line *l,
 				  const struct kt_plan *plan)
 {
@@ -76,13 +78,14 @@ static char *put_field_name(char *p, const struct kt_line *l,
 {
 	struct kt_name name;
 
+	/* kt_json_value() has put a function by its name. */
 	if (!kt_type_has_name(f->type) || f->type == KTAPE_TYPE_FUNC)
 		return p;
 	name = kt_name_of(l, f->type, value);
 	if (!name.text)
 		return p;
 	p = kt_put_mem(p, ",\"", 2);
-	p = kt_put_16(p, f->name, f->name_len);
+	p = kt_put_16(p, f->name, f->name_len); /* copies 16 bytes, counts name_len */
 	p = kt_put_mem(p, "_name\":", 7);
 	return kt_show_name(p, l, &name);
 }
@@ -113,7 +116,7 @@ static char *put_quoted_bytes(char *p, const struct kt_fields *at)
 	return kt_put_char(p, '"');
 }
 
-/* Put the name of a field; @begin is where the first field starts. */
+/* Put the name of a field, of up to 16 bytes; @begin is where the first field starts. */
 static inline char *put_json_key(char *p, const char *begin, const struct kt_slot *f)
 {
 	if (p != begin)
@@ -122,6 +125,7 @@ static inline char *put_json_key(char *p, const char *begin, const struct kt_slo
 	return kt_put_mem(p, "\":", 2);
 }
 
+/* Put the fields in dat20, which come first, and cache the text. */
 static char *make_json_bits(char *p, const struct kt_line *l,
 			    struct kt_fields *at, unsigned int nr)
 {
@@ -144,6 +148,7 @@ static char *put_json_fields(char *p, const struct kt_line *l,
 	kt_fields_begin(&at, plan, l->event);
 	p = kt_put_bits(p, l, &at, plan->bits, make_json_bits);
 	while ((f = kt_fields_next(&at))) {
+		/* The field has all argument words, and there are none. */
 		if (f->place == KTAPE_PLACE_REST && !l->event->nargs)
 			continue;
 		p = put_json_key(p, begin, f);
@@ -161,7 +166,10 @@ static char *put_json_fields(char *p, const struct kt_line *l,
 	return p;
 }
 
-/* Put an event whose record does not match the table, as plain words. */
+/*
+ * Put an event whose record does not match the event table (uapi/ktape/events), as plain
+ * words.
+ */
 static char *put_json_words(char *p, const struct ktape_event *e)
 {
 	p = kt_put_str(p, "\"dat20\":");
@@ -191,6 +199,7 @@ static inline char *put_json_rest(char *p, const struct kt_line *l,
 		return put_json_words(p, l->event);
 	p = show->own ? show->own(p, l) : put_json_fields(p, l, plan);
 	p = show->extra ? show->extra(p, l) : p;
+	/* Not those of @show, but fields that another tracer recorded. */
 	return l->event->extra ? kt_show_extra(p, l) : p;
 }
 
@@ -200,11 +209,12 @@ char *kt_json_fields(char *p, const struct kt_line *l)
 	return put_json_rest(p, l, kt_plan_of(l->event));
 }
 
+/* @to has ktape_format_bound() bytes. */
 size_t ktape_format_json(const struct ktape_info *info,
 			 const struct ktape_registry *registry,
 			 const struct ktape_event *event, char *to)
 {
-	const struct kt_line l = kt_line_of(info, registry, event, true);
+	const struct kt_line l = kt_line_of(info, registry, event, true /* JSON */);
 	const struct kt_plan *plan = kt_plan_of(event);
 	char *p = put_json_rest(put_json_head(to, &l, plan), &l, plan);
 

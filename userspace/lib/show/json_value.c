@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* A value of a field in JSON. */
+/* Put the value of a field as JSON. */
 #include "show/line.h"
 
 /*

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What both forms of an event share: names, and the keys of values. */
+/* What the text and the JSON form of an event share: names, and the keys of values. */
 #include "show/line.h"
 
 /* Return the name of an event in the table or in the metadata, "" if it has none. */

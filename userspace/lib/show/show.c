@@ -110,7 +110,12 @@ static char *put_error(char *p, const struct kt_line *l, int64_t ret)
 	if (!name)
 		return p;
 	p = kt_show_key(p, l, "error");
-	return kt_show_name(p, l, &(struct kt_name){ name, strlen(name), true, 0 });
+	return kt_show_name(p, l,
+			    &(struct kt_name){
+				    .text = name,
+				    .len = strlen(name),
+				    .plain = true,
+			    });
 }
 
 /* Return the value of a field, 0 if there is none. */

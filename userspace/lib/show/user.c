@@ -222,7 +222,11 @@ static char *put_id(char *p, const struct kt_line *l,
 	if (o)
 		name = kt_object_name(o);
 	else if (known)
-		name = (struct kt_name){ known, strlen(known), true, 0 };
+		name = (struct kt_name){
+			.text = known,
+			.len = strlen(known),
+			.plain = true,
+		};
 	else
 		return p;
 	if (l->json)

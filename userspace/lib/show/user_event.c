@@ -385,7 +385,11 @@ bool kt_user_event_of(struct kt_user_event *u, const struct kt_line *l)
 	u->format = format ? format->name : "user";
 	clear_fields(u);
 	name = format ? format->event_name(id & ~KTAPE_FORMAT_ID_MASK) : NULL;
-	u->name = (struct kt_name){ name, name ? strlen(name) : 0, true, 0 };
+	u->name = (struct kt_name){
+		.text = name,
+		.len = name ? strlen(name) : 0,
+		.plain = true,
+	};
 	if (o)
 		u->name = kt_object_name(o);
 	u->known = name && format->describe(u, e);

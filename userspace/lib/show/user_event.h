@@ -147,6 +147,7 @@ struct kt_user_format {
 	bool (*describe)(struct kt_user_event *u, const struct ktape_event *e);
 };
 
+/* user_event.c */
 const char *kt_user_event_name(const struct kt_user_format *const *formats,
 			       uint32_t id);
 bool kt_user_event_of(struct kt_user_event *u, const struct kt_line *l);

@@ -18,7 +18,7 @@ int ktape_decoder_new(const struct ktape_info *info, struct ktape_decoder **deco
 	d->info = info;
 	for (unsigned int i = 0; i < KT_CPUS_MAX; i++) {
 		d->tid[i] = -1;
-		d->last[i] = (struct kt_switch){ -1, -1 };
+		d->last[i] = (struct kt_switch){ .left = -1, .came = -1 };
 	}
 	*decoder = d;
 	return 0;
@@ -52,6 +52,7 @@ bool kt_decoder_packet(struct ktape_decoder *d, const uint8_t *head)
 	 * is used only if the thread is not known, and only for the packet's first
 	 * record, because switches that the trace lacks may follow.
 	 */
+	/* CONTINUED: the thread is as at the end of the packet before. */
 	if (context == KTAPE_CTX_CONTINUED || context == KTAPE_CTX_UNKNOWN ||
 	    d->tid[cpu] >= 0)
 		return false;
@@ -59,7 +60,10 @@ bool kt_decoder_packet(struct ktape_decoder *d, const uint8_t *head)
 	return true;
 }
 
-/* Return the thread whose call stack follows a switch: -1 if it is not that switch's. */
+/*
+ * Return the thread that left at the last switch, whose call stack follows; -1 if another
+ * thread runs since, so that the switch of this call stack is missing.
+ */
 static int32_t left_thread(const struct ktape_decoder *d, uint32_t cpu)
 {
 	return d->last[cpu].came == d->tid[cpu] ? d->last[cpu].left : -1;
@@ -71,12 +75,17 @@ void kt_decoder_follow(struct ktape_decoder *d, struct ktape_event *event)
 	int32_t *tid = &d->tid[event->cpu];
 
 	if (event->opcode == KTAPE_EV_KERNEL_STACK) {
+		/* The low byte is the opcode of the event that the stack is of. */
 		if ((event->dat20 & 0xff) == KTAPE_EV_SCHED_SWITCH)
 			event->tid = left_thread(d, event->cpu);
+		/* A record with another number of arguments is damaged. */
 	} else if (event->opcode == KTAPE_EV_SCHED_SWITCH && event->nargs == 2) {
 		event->tid = (int32_t)ktape_event_arg(event, 0);
 		*tid = (int32_t)ktape_event_arg(event, 1);
-		d->last[event->cpu] = (struct kt_switch){ event->tid, *tid };
+		d->last[event->cpu] = (struct kt_switch){
+			.left = event->tid,
+			.came = *tid,
+		};
 	} else if (event->opcode == KTAPE_EV_CONTEXT && event->nargs == 1) {
 		*tid = (int32_t)ktape_event_arg(event, 0);
 	}

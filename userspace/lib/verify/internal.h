@@ -89,7 +89,7 @@ struct kt_mark {
  * @late: the first packets had left the ring before the reader attached
  * @full: the stream has packets with records
  * @first_ts: begin time of the first packet with records, in ticks
- * @foreign: the stream has records of an unknown class
+ * @unknown_class: the stream has records of an unknown class
  * @generation: newest generation of profile and filters in a packet header
  * @packets: number of packets
  * @records: number of records
@@ -99,7 +99,7 @@ struct kt_mark {
  * @ts_end: end time of the last packet, in ticks
  * @held: the last record got the time of the record before, because the clock stepped
  *	back
- * @looked: @steps is valid for the last packet
+ * @steps_known: @steps is valid for the last packet
  * @steps: the clock steps back in the last packet
  * @lossy: events were lost in the last packet or directly before it
  * @counted: @head was not compared with the records yet
@@ -153,7 +153,7 @@ struct kt_vring {
 	bool late;
 	bool full;
 	uint64_t first_ts;
-	bool foreign;
+	bool unknown_class;
 	uint32_t generation;
 	uint64_t packets;
 	uint64_t records;
@@ -162,7 +162,7 @@ struct kt_vring {
 	uint64_t ts_begin;
 	uint64_t ts_end;
 	bool held;
-	bool looked;
+	bool steps_known;
 	bool steps;
 	bool lossy;
 	bool counted;

@@ -162,7 +162,7 @@ static void check_ring(struct ktape_verify *v, struct kt_vcpu *c,
 	/* If the stream has ended, wait for the end of the trace, which may explain more. */
 	if (!r->cut_short)
 		kt_verify_unaccounted(v, c, ring, false);
-	if (r->class_based && !r->hole && !r->foreign) {
+	if (r->class_based && !r->hole && !r->unknown_class) {
 		for (unsigned int i = 0; i < KTAPE_CLASSES; i++) {
 			unaccounted = missing_events(&r->class[i]);
 			some_unaccounted |= unaccounted > 0;

@@ -386,7 +386,7 @@ void kt_verify_header(struct ktape_verify *v, struct kt_vcpu *c,
 		r->counted = false;
 	r->there = true;
 	r->packets++;
-	r->looked = false;
+	r->steps_known = false;
 	r->seq = KT_HEAD64(head, seq);
 	r->offset = s->offset;
 	r->ts_begin = KT_HEAD64(head, ts_begin);

@@ -1,26 +1,32 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Apply the rules that concern one CPU to a record. */
+/* Apply the rules of ktape verify that concern one CPU to a record. */
 #include "stream/packet.h"
 #include "verify/internal.h"
 
-/* Apply the rules about records before and after this one. */
+/* Check that the session is not stopped, and the order of control records. */
 static void take_checked_record(struct ktape_verify *v, struct kt_vcpu *c,
 				const struct ktape_event *e)
 {
 	kt_verify_recorded(v, c, e);
-	/* Call this before @records is raised: a ledger counts the records before it. */
+	/*
+	 * Call this before @records is raised: a ledger, a control record with the counters
+	 * of all classes, is compared with the number of records before it.
+	 */
 	kt_verify_marker(v, c, e);
 }
 
-/* Check, once per packet, whether the clock steps back in the rest of the packet. */
+/*
+ * Check, once per packet, whether the clock steps back in the rest of the packet: a record
+ * is held if it has the time of the record before, because its own is earlier.
+ */
 static bool is_stepped(struct kt_vring *r, const struct kt_stream *s)
 {
 	struct ktape_packet rest = s->packet;
 	struct ktape_event e;
 
-	if (r->looked)
+	if (r->steps_known)
 		return r->steps;
-	r->looked = true;
+	r->steps_known = true;
 	r->steps = false;
 	while (!r->steps && ktape_packet_next(&rest, &e, NULL) > 0)
 		r->steps = kt_record_held(&e);
@@ -29,8 +35,8 @@ static bool is_stepped(struct kt_vring *r, const struct kt_stream *s)
 
 /*
  * Check the time of a record.  If the clock steps back inside a packet, records before
- * the step may be later than the packet's end, which was read after the step.  The step
- * itself is reported at the first record after it.
+ * the step may be later than the packet's end, whose time the writer took from the clock
+ * after the step.  The step itself is reported at the first record after it.
  */
 static void check_time(struct ktape_verify *v, struct kt_vring *r,
 		       const struct kt_stream *s, const struct ktape_event *e)
@@ -50,7 +56,7 @@ static void check_time(struct ktape_verify *v, struct kt_vring *r,
 
 /*
  * Apply the rules that concern one CPU to its event in @s.
- * Return: whether the calls of the event's thread can be checked.
+ * Return: whether the system calls of the event's thread can be checked.
  */
 bool kt_verify_local(struct ktape_verify *v, struct kt_vcpu *c,
 		     const struct kt_stream *s, const struct ktape_event *e)
@@ -60,9 +66,9 @@ bool kt_verify_local(struct ktape_verify *v, struct kt_vcpu *c,
 	bool checked = false;
 
 	/*
-	 * The thread in a packet header is checked at the packet's first record
-	 * and not when the packet is loaded, because markers of the CPU that
-	 * explain a change of threads may come in between.
+	 * The thread in a packet header is checked at the packet's first record and
+	 * not when the packet is loaded, because control records of the same CPU can
+	 * be read in between and explain a change of threads.
 	 */
 	if (e->offset == KTAPE_BLOCK_HEADER)
 		kt_verify_head(v, c, s);
@@ -71,6 +77,7 @@ bool kt_verify_local(struct ktape_verify *v, struct kt_vcpu *c,
 		return false;
 	if (e->opcode == KTAPE_EV_KERNEL_STACK && e->dat20 & KTAPE_STACK_CUT)
 		c->stacks_cut++;
+	/* A conversion may have left events out: only times and names can be checked. */
 	if (!v->trace->info.converted)
 		take_checked_record(v, c, e);
 	r->records++;
@@ -78,9 +85,10 @@ bool kt_verify_local(struct ktape_verify *v, struct kt_vcpu *c,
 	if (e->known && desc)
 		r->class[desc->event_class].records++;
 	else
-		r->foreign = true;
+		r->unknown_class = true;
 	if (!v->trace->info.converted)
 		checked = kt_verify_pairs(v, c, e);
+	/* For ktape verify --absent. */
 	kt_absent_event(v, c, e);
 	return checked;
 }

@@ -345,7 +345,10 @@ static bool quick_switch(struct kt_trial *tr, uint32_t dat20,
 	c->irqs.sure |= irqs;
 	c->softirqs.sure |= softirqs;
 	c->tid = next;
-	tr->v.trace->decoder->last[tr->at.cpu] = (struct kt_switch){ prev, next };
+	tr->v.trace->decoder->last[tr->at.cpu] = (struct kt_switch){
+		.left = prev,
+		.came = next,
+	};
 	tr->run = false;
 	return true;
 }

@@ -95,7 +95,7 @@ int kt_ctf_settle(struct ktape_ctf *ctf);
 char *kt_ctf_keep(struct ktape_ctf *ctf);
 void kt_ctf_drop(struct ktape_ctf *ctf);
 
-/* pipe.c */
+/* metadata.c */
 int kt_pipe_metadata(const uint8_t *uuid, const char *metadata, size_t len,
 		     uint8_t **packets, size_t *size);
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Completion: write the script of a shell.  The scripts are in the folder shells/.  Their
- * lines @commands@ and @options@ stand for rows that are made from the tables of options.  A
- * kind, of which the argument of an option is, is explained in kind.c.
+ * Completion: write the script of a shell.  The templates are shells/SHELL in this
+ * folder.  Their lines @commands@ and @options@ stand for rows that are made from the
+ * tables of commands and options (kt_command()).  A kind, of which the argument of an option is,
+ * is explained in kind.c.
  */
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +12,7 @@
 
 #include "tool/completion/completion.h"
 
-/* The scripts as text_SHELL, made by the Makefile from shells/SHELL. */
+/* The templates as text_SHELL, made by the Makefile from shells/SHELL. */
 #include "completion.inc"
 
 /**
@@ -75,7 +76,7 @@ static void bash_end(const struct kt_command *c)
 
 /* ---- zsh -------------------------------------------------------------------- */
 
-/* In quotes, and in a description or message of _arguments. */
+/* Escapes inside '...' and inside a description or message of zsh's _arguments. */
 static const struct escape zsh_escapes[] = {
 	{ '\'', "'\\''" }, { '[', "\\[" }, { ']', "\\]" },
 	{ ':', "\\:" },	   { '\0', NULL },
@@ -88,12 +89,17 @@ static void zsh_command(const char *name, const char *help)
 	fputs("'\n", stdout);
 }
 
+/* With @in_order, options end at the first operand. */
 static void zsh_begin(const struct kt_command *c)
 {
 	printf("\t(%s)\n\t\t_arguments -s -S%s :", c->name,
 	       c->in_order ? " -A '-*'" : "");
 }
 
+/*
+ * Put what completes a word of a kind: the name of a list, "a|b" for the words
+ * themselves, or NULL for any text.
+ */
 static void zsh_action(const char *kind)
 {
 	if (!kind)
@@ -159,6 +165,7 @@ static void fish_command(const char *name, const char *help)
 	fputs("'\n", stdout);
 }
 
+/* Put what completes the argument of an option, by its kind as for zsh_action(). */
 static void fish_value(const char *kind)
 {
 	if (!kind) {
@@ -271,7 +278,7 @@ static void powershell_end(const struct kt_command *c)
 /**
  * struct shell - a shell
  * @name: its name
- * @text: its script
+ * @text: the template of its script
  * @command: writes a row of @commands@
  * @begin: begins the rows of a command in @options@, or NULL
  * @option: writes the row of an option
@@ -328,7 +335,10 @@ static const struct {
 	{ "@options@", put_option_rows },
 };
 
-/* Write the rows that a marker at @at stands for, or its character.  Return: the rest. */
+/*
+ * Write the rows that the marker at @at stands for, or one character if there is none.
+ * Return: the rest of the template.
+ */
 static const char *put_rows(const struct shell *s, const char *at)
 {
 	bool whole = at == s->text || at[-1] == '\n';

@@ -73,7 +73,10 @@ static const char *symbol_of(struct ktape_device *device, unsigned int opcode,
 	return ktape_device_probe(device, KTAPE_PROBE_GET, p) ? "" : p->symbol;
 }
 
-/* Put an event if the module can record it; without a module, put it. */
+/*
+ * Put an event if the module can record it.  Without a module put each event of the table,
+ * but no run-time probe.
+ */
 static void put_recordable_event(struct ktape_device *device,
 				 const struct ktape_event_desc *d)
 {

@@ -148,7 +148,7 @@ void convert_warn_if_large(struct convert *c);
 /* slices.c */
 void convert_slices_new(struct convert *c);
 
-/* convert.c */
+/* inputs.c */
 int convert_prepare(struct convert *c);
 int convert_join(struct convert *c);
 uint64_t convert_ts(const struct convert *c, const struct convert_input *in,

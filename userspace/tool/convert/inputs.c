@@ -35,13 +35,14 @@ int convert_prepare(struct convert *c)
 				   &c->range.to);
 	if (ret)
 		return ret;
+	/* cut.c keeps what is still running before --from-time. */
 	if (c->range.from.given && cut_begin(&c->cut))
 		return fail("%s", strerror(ENOMEM));
 	return 0;
 }
 
 /**
- * convert_join() - choose the clock and the registry of the output
+ * convert_join() - choose the clock and the registry (names of objects) of the output
  * @c: conversion whose inputs are open
  *
  * The output has the clock of the first input.
@@ -170,6 +171,7 @@ static bool is_of_pid(const struct convert *c, int32_t tid, uint64_t ts)
 	if ((uint32_t)tid == c->o.pid)
 		return true;
 	o = ktape_registry_thread(c->registry, tid, ts);
+	/* The first parameter of a thread is its process id. */
 	return o && o->param1 == c->o.pid;
 }
 
@@ -178,6 +180,7 @@ static bool is_wanted_thread(const struct convert *c, const struct ktape_event *
 {
 	if (c->o.pid == UINT64_MAX || is_of_pid(c, e->tid, e->ts))
 		return true;
+	/* prev_tid, next_tid; another number of arguments is a damaged record. */
 	return e->opcode == KTAPE_EV_SCHED_SWITCH && e->nargs == 2 &&
 	       is_of_pid(c, (int32_t)ktape_event_arg(e, 1), e->ts);
 }
@@ -193,15 +196,15 @@ static bool is_event_wanted(const struct convert *c, const struct ktape_event *e
 
 static int put_converted_event(struct convert *c, const struct ktape_event *e)
 {
-	int err = page_event(&c->page, e);
+	int err = page_event(&c->page, e); /* statistics for format html */
 
 	return err ? err : ktape_sink_event(c->sink, e);
 }
 
 /*
- * Write a registry record, which is never left out.  If the selection leaves out the
- * events around it, write it to the registry stream: in the ring of a CPU it would imply
- * that its thread ran there.
+ * Write a name (see is_name()), which is never left out.  @inside: its time is selected.
+ * If the selection leaves out the events around it, write it to the registry stream: in
+ * the ring of a CPU it would imply that its thread ran there.
  */
 static int write_name(struct convert *c, const struct ktape_event *e, bool inside)
 {
@@ -242,7 +245,7 @@ static int write_unselected(struct convert *c, const struct ktape_event *e)
 /**
  * convert_wants_gap() - does a gap overlap the selected times and CPU?
  * @c: the conversion
- * @n: notice with times on the clock of the output
+ * @n: the report of missing events, with times on the clock of the output
  *
  * Return: true if it does.
  */
@@ -287,6 +290,7 @@ int convert_event(struct convert *c, const struct ktape_event *e)
 		err = write_unselected(c, e);
 		return err ? err : cut_learn(c->cut, e);
 	}
+	/* At the first selected event: what is still running begins at --from-time. */
 	if (c->cut) {
 		err = cut_write(c->cut, c, e, write_one_event);
 		cut_free(c->cut);

@@ -33,7 +33,10 @@ static bool ends_with(const char *text, const char *end)
 	return len > n && !strcmp(text + len - n, end);
 }
 
-/* Check for a piece of the log of its own name, which has no conversions. */
+/*
+ * Check for a trace that is a piece of a log with the same name as the trace, which has no
+ * conversions: -l gave it, and it is no folder for pieces.
+ */
 static bool is_own_piece(const char *whole)
 {
 	char *pattern;
@@ -143,7 +146,8 @@ static void make_log_folders(char *path)
 /**
  * log_name() - make the name of the next piece
  * @log: the log
- * @attempt: number of names that exist already; added to the name unless 0
+ * @attempt: number that is added to the name, because the names with smaller ones are
+ *	taken; 0: none
  *
  * Return: path, which the caller frees; NULL: the name is empty or too long.
  */
@@ -171,7 +175,7 @@ char *log_name(const struct log *log, unsigned int attempt)
 	return path;
 }
 
-static int add_log_piece(struct log *log, char *path, int64_t age)
+static int add_log_piece(struct log *log, char *path, int64_t begun)
 {
 	size_t size = (log->nr_pieces + 1) * sizeof(*log->pieces);
 	struct log_piece *more = realloc(log->pieces, size);
@@ -180,7 +184,7 @@ static int add_log_piece(struct log *log, char *path, int64_t age)
 		return -ENOMEM;
 	log->pieces = more;
 	more[log->nr_pieces].path = path;
-	more[log->nr_pieces++].age = age;
+	more[log->nr_pieces++].begun = begun;
 	return 0;
 }
 
@@ -225,8 +229,8 @@ static int compare_pieces(const void *a, const void *b)
 {
 	const struct log_piece *one = a, *other = b;
 
-	if (one->age != other->age)
-		return one->age < other->age ? -1 : 1;
+	if (one->begun != other->begun)
+		return one->begun < other->begun ? -1 : 1;
 	return strcmp(one->path, other->path);
 }
 

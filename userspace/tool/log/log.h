@@ -3,7 +3,7 @@
  * Logs of ktape record -l.
  *
  *	log.c		names of the pieces, removal of old pieces
- *	name.c		can a log have given a name?
+ *	name.c		is a name one that the log would generate?
  *	piece.c		of which log is a trace a piece?
  */
 #ifndef _KT_TOOL_LOG_H
@@ -19,19 +19,19 @@
 /**
  * struct log_piece - a piece that exists
  * @path: path of the piece
- * @age: when a piece of an earlier run was begun, in ns since the epoch; INT64_MAX
+ * @begun: when a piece of an earlier run was begun, in ns since the epoch; INT64_MAX
  *	for pieces of this run, which are newer
  */
 struct log_piece {
 	char *path;
-	int64_t age;
+	int64_t begun;
 };
 
 /**
  * struct log - a log in pieces
  * @pattern: absolute path with conversions of strftime(3)
  * @remark: comment in the metadata of this log's pieces
- * @file: pieces are pipe-form files; else directories
+ * @file: pieces are single files, as -o - writes them (pipe form); else directories
  * @zstd: pieces are compressed
  * @bytes: size at which a piece is full; 0: no limit
  * @time: time after which a piece is full, in ns; 0: no limit
@@ -40,7 +40,8 @@ struct log_piece {
  * @nr_pieces: entries of @pieces
  * @made: number of pieces of this run
  * @began: when the current piece was begun, CLOCK_MONOTONIC in ns
- * @retry: earliest time for the next piece, in ns; 0: any time
+ * @retry: CLOCK_MONOTONIC in ns before which no new piece is begun, because the current
+ *	one is empty or the last attempt failed; 0: any time
  * @reported: the message about the last failure was printed
  * @lock: descriptor of the current piece, which is locked; 0: none
  */
@@ -61,6 +62,7 @@ struct log {
 	int lock;
 };
 
+/* log.c */
 int log_prepare(struct log *log, const char *pattern, bool zstd);
 int log_parse_rotate(struct log *log, const char *text);
 char *log_name(const struct log *log, unsigned int attempt);
@@ -70,9 +72,11 @@ void log_expire(struct log *log);
 const char *log_current(const struct log *log);
 void log_release(struct log *log);
 
-/* piece.c */
-int log_of_piece(const char *path, char **pattern);
+/* name.c */
 bool log_gives_name(const char *pattern, const char *name);
 bool log_is_in(const char *pattern, const char *path, int folder);
+
+/* piece.c */
+int log_of_piece(const char *path, char **pattern);
 
 #endif /* _KT_TOOL_LOG_H */

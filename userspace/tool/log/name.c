@@ -47,7 +47,7 @@ static bool cut_end(char *name, const char *end)
 }
 
 /**
- * log_gives_name() - can a log have given this name to a piece?
+ * log_gives_name() - is a name one that a log would generate for a piece?
  * @pattern: name of the log
  * @name: name of an entry of its folder
  *
@@ -68,7 +68,7 @@ bool log_gives_name(const char *pattern, const char *name)
 	if (!is_format_readable(format))
 		return true;
 	rest = after_format(format, text);
-	/* -1, -2 and so on if there was a piece of this name. */
+	/* log_name() adds -1, -2 and so on if the name is taken. */
 	if (rest && *rest == '-' && rest[1])
 		rest += 1 + strspn(rest + 1, "0123456789");
 	return rest && !*rest;
@@ -113,7 +113,7 @@ bool log_is_in(const char *pattern, const char *path, int folder)
 	if (!strchr(place, '%'))
 		return !stat(*place ? place : "/", &its) && !fstat(folder, &this) &&
 		       its.st_dev == this.st_dev && its.st_ino == this.st_ino;
-	/* Each piece names its folder by the time. */
+	/* The folder has conversions: its name says when a piece was begun. */
 	resolve(place);
 	whole = realpath(path, NULL);
 	rest = whole ? after_format(place, whole) : NULL;

@@ -113,7 +113,7 @@ int record_check(struct record *r, int operands)
 	if (o->split && (operands || record_to_pipe(r) || has_recording_options(o)))
 		return misuse(r->command,
 			      "--split can only be combined with -o DIR and -f");
-	ret = ctf_version(r->command, o->ctf, &r->two);
+	ret = ctf_version(r->command, o->ctf, &r->ctf2);
 	if (ret)
 		return ret;
 	if (o->ctf && (!o->output || record_to_pipe(r) || r->page || o->zstd))

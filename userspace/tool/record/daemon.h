@@ -19,6 +19,7 @@ struct daemon {
 	int pid_fd;
 };
 
+/* daemon.c */
 int daemon_begin(struct daemon *d, int *code);
 int daemon_pidfile(struct daemon *d, const char *path);
 int daemon_detach(struct daemon *d, const char *logfile);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * ktape record: create a session (or take that of -S) and write its rings to a
- * directory, a pipe or a rotating log, until a time, a command or a signal ends it.
+ * directory, a pipe (pipe form: one stream, which --split splits into the files of a
+ * directory) or a rotating log, until a time, a command or a signal ends it.
  * This file has the options, setting up and the summary; check.c has what options
  * exclude each other; the loop is in loop.c, reading and writing rings in the
  * library (record/).
@@ -133,6 +134,7 @@ static int split_pipe(const struct record_options *o)
 
 	if (err)
 		return err;
+	/* If a signal ends the command, it removes the temporary folder. */
 	err = signals_sweep(o->output);
 	if (!err)
 		err = ktape_split(o->split, o->output, o->force, &how, &error);
@@ -142,6 +144,10 @@ static int split_pipe(const struct record_options *o)
 		return fail("%s: %s", o->split, error.text);
 	if (err < 0)
 		return fail("%s to %s: %s", o->split, o->output, strerror(-err));
+	/*
+	 * 1: the input is a file, and its output did not replace an earlier trace.  If it is
+	 * a pipe, the rest is in place, and @damage says what is missing.
+	 */
 	if (err)
 		return fail("a part of %s is damaged: %s stays as it was, and what could be read is in %.*s.partial",
 			    o->split, o->output,
@@ -163,6 +169,7 @@ static int set_profile(struct record *r)
 	struct ktape_profile p = { .flags = 0 };
 	int err;
 
+	/* false: keep the filters that the session has. */
 	if (filters_apply(r->session, c, false))
 		return EXIT_FAILED;
 	memcpy(p.mask, c->mask, sizeof(p.mask));
@@ -170,6 +177,7 @@ static int set_profile(struct record *r)
 		p.flags = KTAPE_PROFILE_NO_CONTEXT;
 	if (r->o.events && !ktape_mask_parse(r->o.events, events, NULL))
 		report_unavailable(r->session, r->o.events, events);
+	/* Recording the kernel's log needs a right. */
 	report_no_log(r->session, r->o.events, c->mask);
 	err = ktape_device_profile(r->session, KTAPE_PROFILE_SET, &p);
 	return err ? profile_failed(r->session, c->mask, err) : 0;
@@ -219,6 +227,7 @@ static int attach_session(struct record *r)
 	if (err)
 		return fail("cannot read the layout of the session: %s",
 			    strerror(-err));
+	/* Without -S, record_configure() has set it. */
 	r->discard = layout.mode == KTAPE_MODE_DISCARD;
 	return 0;
 }
@@ -230,8 +239,10 @@ static int open_session(struct record *r)
 
 	if (err)
 		return err;
+	/* A ring in discard mode waits until its consumers have read. */
 	if (r->discard)
 		err = ktape_device_consumer(r->session, true);
+	/* Wake us when an eighth of a ring is unread, but not for less than two blocks. */
 	if (!err)
 		err = ktape_device_watermark(
 			r->session,
@@ -430,6 +441,7 @@ static int wait_for_moment(struct record *r)
 	if (r->o.output && !r->o.force && !record_to_pipe(r) &&
 	    is_occupied(r->o.output))
 		return report_occupied(r->o.output, -ENOTEMPTY);
+	/* With --daemon or --logfile, go into the background before waiting. */
 	if (record_needs_detach(r) && record_detach(r))
 		return EXIT_FAILED;
 	err = record_activate(&r->activation, r->o.quiet);
@@ -454,6 +466,7 @@ static int record_session(struct record *r)
 		ret = open_recorder(r);
 	if (!ret) {
 		err = record_loop(r);
+		/* @began: the session and the command were started. */
 		ret = r->began ? report_record_end(r, err) :
 				 cancel_recording(r, err);
 	}
@@ -462,6 +475,7 @@ static int record_session(struct record *r)
 	child_end(&r->child);
 	if (r->pipe_flags >= 0)
 		fcntl(STDOUT_FILENO, F_SETFL, r->pipe_flags);
+	/* ktape ship leaves a piece alone that is locked. */
 	if (r->began && r->o.to) {
 		record_unlock_piece(r);
 		err = record_ship_finish(r);
@@ -532,7 +546,7 @@ static int cmd_record(int argc, char **argv)
 		ret = split_pipe(&r.o);
 	else if (!ret && (r.o.output || r.o.log))
 		ret = run_recording(&r, argc - first, argv + first);
-	if (r.two && r.began && !ret)
+	if (r.ctf2 && r.began && !ret)
 		ret = ctf2_describe(r.o.output);
 	if (r.page && r.began)
 		ret = ret ? page_kept(&r, ret) : write_page(&r);

@@ -138,7 +138,7 @@ struct loop;
  * @shipper: process of --to
  * @daemon: background process of --daemon
  * @config: settings of the session: of --config, overridden by options
- * @two: the metadata are in CTF 2 at the end
+ * @ctf2: the metadata are in CTF 2 at the end
  * @detached: the process runs in the background
  * @discard: the session is in discard mode
  * @began: the session, and the command if there is one, were started
@@ -160,7 +160,7 @@ struct record {
 	struct shipper shipper;
 	struct daemon daemon;
 	struct ktape_config config;
-	bool two;
+	bool ctf2;
 	bool detached;
 	bool discard;
 	bool began;

@@ -2,8 +2,8 @@
 /*
  * ktape top: the terminal's state.
  *
- * The terminal gets its settings back however the command ends: by a key, by a signal
- * that ends it, while it is stopped, and after a crash.  Only SIGKILL and SIGSTOP leave
+ * The terminal gets its settings back whenever the command gives it up: by a key, by a
+ * signal that ends or stops it, and after a crash.  Only SIGKILL and SIGSTOP leave
  * the settings of the screen behind (stty sane, or the reset command, helps).
  *
  * ncurses installs no handlers of its own for signals that have one already.  The
@@ -65,7 +65,10 @@ static void end_at_once(int number)
 	raise(number);
 }
 
-/* A bus error is a crash, but for rings that were taken away while they were saved. */
+/*
+ * A SIGBUS is a crash, unless the command was copying rings whose session has ended: the
+ * module then takes the mapped pages away, and the reader of the rings notices.
+ */
 static void take_tty_bus_error(int number, siginfo_t *info, void *context)
 {
 	(void)context;
@@ -143,7 +146,7 @@ static void set_modes(void)
 	nonl();
 	keypad(stdscr, TRUE);
 	nodelay(stdscr, TRUE);
-	set_escdelay(25);
+	set_escdelay(25); /* ms: a lone Esc is a key; ncurses waits a second by default */
 	curs_set(0);
 }
 

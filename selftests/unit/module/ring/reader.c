@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Read a rig's ring (a ring with a writer that numbers its records: rig.h) as a program
+ * would, by the protocol of uapi/ktape/abi.h, and check every byte.
+ */
 #include "reader.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+#define NOWHERE 1ULL /* a position at which no block begins */
 
 __attribute__((format(printf, 2, 3))) static bool
 reader_wrong(struct reader *rd, const char *format, ...)
@@ -18,7 +24,10 @@ reader_wrong(struct reader *rd, const char *format, ...)
 	return false;
 }
 
-/* As a program loads a position from a control page that it has mapped. */
+/*
+ * Load a position as a program does from a mapped control page: on 32-bit kernels
+ * from two words.
+ */
 static u64 load_page_position(const struct rig *rig, const u64 *position)
 {
 	return kt_position(kt_upper_word(&rig->page->commit), position);
@@ -53,8 +62,8 @@ void reader_start(struct reader *rd, const struct rig *rig)
 	rd->rig = rig;
 	rd->position = oldest_readable(rig);
 	rd->commit = rd->position;
-	rd->block = rd->position - 1;
-	rd->end.position = rd->position - 1;
+	rd->block = NOWHERE;
+	rd->end.position = NOWHERE;
 	memset(rd->known, 1, sizeof(rd->known));
 }
 
@@ -69,6 +78,7 @@ static bool check_header(struct reader *rd, const struct ktape_block *b, u64 sta
 	const struct rig *rig = rd->rig;
 	unsigned int shift = rig->ring.block_shift;
 
+	/* The members hold what rig.c puts in. */
 	if (b->magic != KTAPE_BLOCK_MAGIC || b->stream_id || b->reserved0 ||
 	    b->flags || b->crc32c || b->reserved1 || b->reserved2 ||
 	    b->cpu != 3 || b->kind != KTAPE_RING_EVENT || b->instance != 3 ||
@@ -131,8 +141,8 @@ static u64 size_of_record(const u32 *rec, u64 room)
 }
 
 /*
- * Return true if the blob matches its context and number and the padding is
- * zero.
+ * Return true if the blob matches its context (task, softirq, irq, NMI: 2 bits) and
+ * record number and the padding is zero.
  */
 static bool blob_holds(const u32 *rec, u32 nargs, u32 context, u32 seq)
 {
@@ -151,7 +161,11 @@ static bool blob_holds(const u32 *rec, u32 nargs, u32 context, u32 seq)
 	return true;
 }
 
-/* Decode the number of a record. Return: true if the record is intact. */
+/*
+ * Decode the number of a record. Salts and shapes are those of rig.h; the low 18 bits
+ * of dat20 are the number itself (shape 0) or a hash. Return: true if the record is
+ * intact.
+ */
 static bool record_seq(const u32 *rec, unsigned int shape, u32 context,
 		       u32 next, u32 *seq)
 {
@@ -169,6 +183,7 @@ static bool record_seq(const u32 *rec, unsigned int shape, u32 context,
 			return false;
 	if (shape >= RIG_BLOB)
 		return blob_holds(rec, nargs, context, *seq);
+	/* An odd number of words is padded with 0. */
 	return !(nargs & 1) || !rec[2 + nargs];
 }
 
@@ -178,6 +193,7 @@ static bool reader_check_record(struct reader *rd, const u32 *rec)
 	u32 context = rec[1] >> 26 & 3, nargs = rec[1] >> 29;
 	u32 seq, gap;
 
+	/* RIG_BLOB alone, a blob without arguments, is never written. */
 	if (shape >= RIG_SHAPES || shape == RIG_BLOB || nargs != (shape & 7) ||
 	    (rec[1] >> 28 & 1) != (shape >= RIG_BLOB))
 		return reader_wrong(rd, "torn record: code %#x", rec[1]);
@@ -218,6 +234,7 @@ static bool check_records(struct reader *rd, u64 from, u64 limit)
 	while (from < limit) {
 		const u32 *rec = (const u32 *)(rd->copy + from);
 		u64 size = size_of_record(rec, limit - from);
+		/* The ring writes a time extension before the low half wraps. */
 		u64 time = (rd->time & ~0xffffffffULL) | rec[0];
 
 		if (!size)
@@ -229,7 +246,7 @@ static bool check_records(struct reader *rd, u64 from, u64 limit)
 				return false;
 			continue;
 		}
-		/* The ring writes a time extension before the low half wraps. */
+		/* The clock may have stepped back: then the record keeps the time before. */
 		if (rd->steps)
 			time = kt_record_time(rd->time, rec);
 		if (time < rd->time)
@@ -269,6 +286,7 @@ static bool read_block(struct reader *rd, u64 commit)
 	memcpy(rd->copy, block, KTAPE_BLOCK_HEADER);
 	if (limit > from)
 		memcpy(rd->copy + from, block + from, limit - from);
+	/* Look at tail again: what it has passed was overwritten during the copy. */
 	smp_rmb();
 	tail = oldest_readable(rig);
 	if (kt_position_before(start, tail)) {
@@ -324,7 +342,7 @@ bool reader_poll(struct reader *rd)
 
 /**
  * reader_walk() - read and check everything that the ring holds
- * @rd: the reader; its counts continue, its cursor starts again
+ * @rd: the reader; its counts continue, its position starts again
  *
  * Return: false if anything was wrong.
  */
@@ -332,7 +350,7 @@ bool reader_walk(struct reader *rd)
 {
 	forget_sequences(rd);
 	rd->position = oldest_readable(rd->rig);
-	rd->block = rd->position - 1;
-	rd->end.position = rd->position - 1;
+	rd->block = NOWHERE;
+	rd->end.position = NOWHERE;
 	return reader_poll(rd);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Read a rig's ring by the protocol of uapi/ktape/abi.h and check every byte of
- * it.
+ * Read a rig's ring (rig.h) by the protocol of uapi/ktape/abi.h and check every byte
+ * of it.
  */
 #ifndef _READER_H
 #define _READER_H
@@ -9,9 +9,9 @@
 #include "rig.h"
 
 /**
- * struct reader - a cursor and what was read so far
+ * struct reader - a position in a ring and what was read so far
  * @rig: the ring; the reader uses its control page and blocks only
- * @position: cursor
+ * @position: where the next record is read
  * @commit: newest commit seen
  * @time: time of the last record, 64 bits
  * @block: position of the last block whose header was read
@@ -22,7 +22,7 @@
  * @records: number of records read and accepted
  * @missing: number of skipped record numbers
  * @skipped: blocks overwritten before they were read
- * @rejected: copies discarded at the second look at tail
+ * @rejected: copies discarded because tail had passed them when it was loaded again
  * @extends: number of time extensions
  * @steps: the clock may be set back: accept a low half that stands still
  * @closed: number of checked closing members

@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Blocks of data in a page.
+ * Blocks of data in the HTML page of `ktape convert --to html` (not blocks of a ring).
+ * out.c lists their kinds.
  *
- *	<script type="text/ktape" data-kind="events" data-nr="8192" data-at="54321"
- *	 data-bytes="70000" data-crc="1a2b3c4d">BASE64</script>
+ *	<script type="text/ktape" data-kind="events" data-name="" data-nr="8192"
+ *	 data-at="54321" data-bytes="70000" data-crc="1a2b3c4d">BASE64</script>
  *
  * A browser does not run a script of an unknown type, and no character of base64 can
  * end it, so no byte of a trace is ever part of the page's own text.  BASE64 is the
- * content after deflate.  data-nr counts the entries of the content, data-bytes and
- * data-crc (CRC32C) are of the content, and data-at is the offset of the "<" in the
- * file, for messages about damage.
+ * content after deflate (raw, RFC 1951).  data-nr counts the entries of the content,
+ * data-bytes and data-crc (CRC32C) are of the content, and data-at is the offset of the
+ * "<" in the file, for messages about damage.
  *
- * Numbers in columns are little-endian groups of 7 bits, whose high bit is set in all
- * but the last byte.  Signed numbers are 2 * v, or -2 * v - 1 if negative.
+ * Content that out.c calls columns has the numbers of one field after the other: those of
+ * all entries for the first field, then for the second, and so on.  A number is
+ * little-endian groups of 7 bits, whose high bit is set in all but the last byte.  A
+ * signed number v is 2 * v, or -2 * v - 1 if negative.
  */
 #include <stdio.h>
 
@@ -20,14 +23,15 @@
 
 #include "internal.h"
 
-#define NUMBER_MAX 10 /* bytes of a number of 64 bits */
-#define TAG_MAX	   256
+#define NUMBER_MAX 10  /* bytes of a number of 64 bits */
+#define TAG_MAX	   256 /* bytes of a tag with a name of KTAPE_TEXT_NAME_MAX */
 
 /**
  * html_room() - return room at the end of bytes
  * @h: the page
  * @b: the bytes
- * @n: how many are needed; KT_PUT_OVER more may be overwritten
+ * @n: how many are needed; the caller may write KT_PUT_OVER more after them, which are
+ *	lost
  *
  * Return: the room, or NULL after html_no_memory().
  */
@@ -113,7 +117,7 @@ static char *put_base64(char *p, const uint8_t *from, size_t len)
  * html_block() - write a block
  * @h: the page
  * @kind: kind of the block
- * @name: value of data-name, a word; NULL = none
+ * @name: value of data-name: a word of at most KTAPE_TEXT_NAME_MAX letters; NULL = empty
  * @nr: number of entries
  * @content: the bytes
  *

@@ -151,6 +151,7 @@ int lt_probe(const uint8_t *data, size_t len, bool whole);
 /* What lt_packet_next() and lt_event_next() return, or negative errno. */
 enum { LT_END, LT_OK, LT_BAD };
 
+/* packet.c */
 void lt_place(const struct lt_stream *s, char place[LT_PLACE]);
 int lt_file_next(struct lt_stream *s);
 int lt_packet_next(struct lt_stream *s, struct ktape_error *error);

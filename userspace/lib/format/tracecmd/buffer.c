@@ -85,7 +85,7 @@ static uint64_t section_flags(const struct tc *t, uint64_t offset)
 	return kt_load16(head + 2, t->described.form.big);
 }
 
-/* Option BUFFER of version 7. */
+/* Take option BUFFER of version 7: a name, a clock, and where the pages of each CPU are. */
 int tc_take_buffer(struct kt_part *p)
 {
 	struct tc *t = p->s->state;
@@ -143,7 +143,7 @@ int tc_take_buffer(struct kt_part *p)
 	return 0;
 }
 
-/* Option BUFFER of version 6: the offset of a table as that of the first buffer, and a name. */
+/* Keep option BUFFER of version 6: a name, and the offset of the table of its CPUs. */
 int tc_keep_buffer(struct kt_part *p)
 {
 	const char *name;

@@ -4,15 +4,19 @@
  *
  *	0x17 0x08 0x44 "tracing" version\0 | endian 8 | long size 8 | page size 32 |
  *
- * Version 6 goes on with the parts one after the other:
+ * Numbers behind a name are its width in bits.  Version 6 goes on with the parts one after the
+ * other:
  *	header_page | header_event | ftrace's layouts | layouts by system | kallsyms |
- *	printk formats | saved_cmdlines | CPUs 32 | options | "flyrecord" | offset 64, size 64
- *	for each CPU
+ *	printk formats | saved_cmdlines | CPUs 32 | options | "flyrecord" | table
+ *	table: offset 64, size 64 for each CPU
  *
  * Version 7 has the compression's name and version and the offset of a section of options,
  * which have the offsets of all other sections.  A section begins with id 16, flags 16 (1:
  * compressed), description 32, size 64; a compressed one goes on with its compressed size
  * 32 and its size 32.
+ *
+ * An option is id 16, size 32, data.  Id 0 ends the options: in version 6 without a size, in
+ * version 7 with the offset 64 of the next section of options, or 0.
  *
  * trace-cmd.dat.v6(5), trace-cmd.dat.v7(5).
  */
@@ -21,6 +25,7 @@
 #define MAGIC		"\x17\x08\x44tracing"
 #define MAGIC_SIZE	10U
 #define OPTION_SECTIONS 64U /* sections of options that follow one another */
+#define HEAD_MAX	(32U << 20) /* bytes of the head of version 6 that are read */
 
 enum option {
 	OPTION_DONE = 0,
@@ -50,8 +55,9 @@ static uint64_t stat_of(const char *text, const char *key)
 }
 
 /*
- * The statistics of a CPU: "CPU: 0\nentries: 5\noverrun: 3\n...".  Between them are the
- * names of the buffers that the next ones are of, as a text of their own.
+ * Take the statistics of a CPU: "CPU: 0\nentries: 5\noverrun: 3\n...".  One option has one
+ * CPU of one buffer.  Before the CPUs of another buffer comes an option that has only the
+ * buffer's name; it is skipped.
  */
 static int take_cpustat(struct tc *t, const char *text)
 {
@@ -64,14 +70,14 @@ static int take_cpustat(struct tc *t, const char *text)
 		return -ENOMEM;
 	t->lost = more;
 	more[t->nr_lost++] = (struct tc_lost){
-		(uint32_t)stat_of(text, "CPU: "),
-		stat_of(text, "\noverrun: ") + stat_of(text, "\ndropped events: "),
-		false,
+		.cpu = (uint32_t)stat_of(text, "CPU: "),
+		.count = stat_of(text, "\noverrun: ") +
+			 stat_of(text, "\ndropped events: "),
 	};
 	return 0;
 }
 
-/* "local [global] counter": the one in brackets, or the whole text. */
+/* Take the clock from "local [global] counter": the one in brackets, or the whole text. */
 static void take_tracecmd_clock(struct tc *t, const char *text)
 {
 	const char *open = strchr(text, '['), *close;
@@ -84,7 +90,7 @@ static void take_tracecmd_clock(struct tc *t, const char *text)
 		snprintf(t->clock, sizeof(t->clock), "%.31s", text);
 }
 
-static int take_sections(struct kt_part *p, unsigned int id, uint64_t offset);
+static int take_section_at(struct kt_part *o, unsigned int id, uint64_t offset);
 
 /* Take an option.  Return: 0 or negative errno. */
 static int take_tracecmd_option(struct kt_import *s, unsigned int id,
@@ -101,13 +107,17 @@ static int take_tracecmd_option(struct kt_import *s, unsigned int id,
 			s, o->offset,
 			"the trace has text instead of events (a latency tracer)");
 	case OPTION_BUFFER:
+		/*
+		 * Version 7 has the offsets of the CPUs here.  Version 6 has only the offset
+		 * of their table: tc_read_tables() reads it later.
+		 */
 		return t->version == 7 ? tc_take_buffer(o) : tc_keep_buffer(o);
 	case OPTION_TSC2NSEC:
 		if (o->len < 16)
 			return kt_part_cut(o);
 		t->mult = kt_load32(o->data, t->described.form.big);
 		t->tsc_shift = kt_load32(o->data + 4, t->described.form.big);
-		/* The offset behind them is of the clock "perf": trace-cmd report omits it. */
+		/* An offset follows.  trace-cmd report does not apply it either. */
 		return t->tsc_shift < 64 ?
 			       0 :
 			       kt_import_fail(s, o->offset,
@@ -119,7 +129,7 @@ static int take_tracecmd_option(struct kt_import *s, unsigned int id,
 	case OPTION_PRINTK:
 	case OPTION_CMDLINES:
 		err = kt_part_take64(o, &offset);
-		return err ? err : take_sections(o, id, offset);
+		return err ? err : take_section_at(o, id, offset);
 	default:
 		break;
 	}
@@ -263,8 +273,8 @@ static int open_section(struct kt_import *s, unsigned int id, uint64_t offset,
 	return err;
 }
 
-static int take_section(unsigned int id, struct kt_part *p,
-			struct kt_tracing_data *d)
+static int take_section_content(unsigned int id, struct kt_part *p,
+				struct kt_tracing_data *d)
 {
 	switch (id) {
 	case OPTION_HEADER_INFO:
@@ -282,21 +292,21 @@ static int take_section(unsigned int id, struct kt_part *p,
 	}
 }
 
-static int take_sections(struct kt_part *at, unsigned int id, uint64_t offset)
+/* Take the section that the option @o names. */
+static int take_section_at(struct kt_part *o, unsigned int id, uint64_t offset)
 {
-	struct tc *t = at->s->state;
+	struct tc *t = o->s->state;
 	struct kt_part p;
 	uint8_t *bytes;
 	int err;
 
 	if (t->taken >> id & 1)
-		return kt_import_fail(at->s, at->offset,
+		return kt_import_fail(o->s, o->offset,
 				      "section %u is there twice", id);
 	t->taken |= 1ULL << id;
-	err = open_section(at->s, id, offset, &p, &bytes);
-
+	err = open_section(o->s, id, offset, &p, &bytes);
 	if (!err)
-		err = take_section(id, &p, &t->described);
+		err = take_section_content(id, &p, &t->described);
 	free(bytes);
 	return err;
 }
@@ -373,6 +383,7 @@ static int read_version6(struct kt_part *p)
 	if (cpus > TC_CPUS)
 		return kt_import_fail(p->s, p->offset + p->at,
 				      "more than %u CPUs", TC_CPUS);
+	/* The machine's own buffer, then the others. */
 	err = tc_read_table(p, cpus, "");
 	return err ? err : tc_read_tables(p->s, cpus);
 }
@@ -394,11 +405,11 @@ int tc_read_head(struct kt_import *s)
 	int err;
 
 	/* Version 6 has its head at the beginning, and nothing says how long it is. */
-	err = tc_read_bytes(s, 0, kt_min(t->file.size, TC_SECTION_MAX / 8), &head);
+	p.len = kt_min(t->file.size, HEAD_MAX);
+	err = tc_read_bytes(s, 0, p.len, &head);
 	if (err)
 		return err;
 	p.data = head;
-	p.len = kt_min(t->file.size, TC_SECTION_MAX / 8);
 	err = kt_part_take(&p, MAGIC_SIZE, &bytes);
 	if (!err && memcmp(bytes, MAGIC, MAGIC_SIZE))
 		err = kt_import_fail(s, 0, "this is no trace.dat");
@@ -412,6 +423,7 @@ int tc_read_head(struct kt_import *s)
 	}
 	if (!err)
 		err = kt_part_take32(&p, &page);
+	/* The head of a page, which kt_tracing_header() checks, has at most 256 bytes. */
 	if (!err && (page < 256 || page > TC_PAGE_MAX || page & (page - 1)))
 		err = kt_import_fail(s, p.at - 4, "the page size is wrong");
 	if (!err) {

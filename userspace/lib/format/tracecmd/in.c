@@ -114,7 +114,7 @@ static int report_empty_cpus(struct kt_import *s)
 	return err;
 }
 
-/* At the end of a CPU: what was lost beyond what its pages said. */
+/* End a CPU, and deliver the losses beyond those that its pages report. */
 static int end_cpu(struct kt_import *s, struct tc_cpu *c)
 {
 	struct tc *t = s->state;
@@ -206,7 +206,10 @@ static int deliver_tracecmd_event(struct kt_import *s, struct tc_cpu *c)
 		return 0;
 	}
 	t->tp.nr_more = *c->buffer != '\0';
-	t->more.value = (struct kt_tp_value){ 0, c->buffer, strlen(c->buffer) };
+	t->more.value = (struct kt_tp_value){
+		.data = c->buffer,
+		.len = strlen(c->buffer),
+	};
 	at.tid = kt_layout_pid(&t->described.layouts, l, c->data, c->len);
 	return kt_tp_emit(&t->tp, &l->class, &at, t->values);
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Memory of a target with gaps.  Records can come in any order and be far from each other:
- * only pages that have a byte of a record are held, so that a small file needs little.
+ * Memory of the traced device, as a dump in Intel HEX or S-records gives it, with gaps.
+ * The records of a dump can come in any order and be far from each other: only pages that
+ * have a byte of a record are held, so that a small file needs little.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,10 +12,12 @@
 
 #include "memory.h"
 
+#define NO_KIND 0 /* all keys of this map are of one kind */
+
 static uint8_t *page_of(const struct kt_memory *m, uint64_t at)
 {
 	const struct kt_map_entry *e =
-		kt_map_find(&m->pages, 0, at / KT_MEMORY_PAGE);
+		kt_map_find(&m->pages, NO_KIND, at / KT_MEMORY_PAGE);
 
 	return e ? (uint8_t *)(uintptr_t)e->value : NULL;
 }
@@ -28,7 +31,7 @@ static uint8_t *make_page(struct kt_memory *m, uint64_t at)
 	if (page)
 		return page;
 	page = calloc(1, KT_MEMORY_PAGE);
-	e = page ? kt_map_put(&m->pages, 0, at / KT_MEMORY_PAGE) : NULL;
+	e = page ? kt_map_put(&m->pages, NO_KIND, at / KT_MEMORY_PAGE) : NULL;
 	if (!e) {
 		free(page);
 		return NULL;
@@ -43,7 +46,7 @@ static size_t in_page(uint64_t at, size_t len)
 	return kt_min(len, KT_MEMORY_PAGE - (size_t)(at % KT_MEMORY_PAGE));
 }
 
-/* Put the bytes of a record.  Return: 0 or -ENOMEM. */
+/* Put the bytes of a record of the dump.  Return: 0 or -ENOMEM. */
 int kt_memory_put(struct kt_memory *m, uint64_t at, const uint8_t *data, size_t len)
 {
 	if (len) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Memory of a target with gaps, as a text file of records describes it. */
+/* Memory of the traced device with gaps, as a dump in Intel HEX or S-records gives it. */
 #ifndef _KT_TRACEX_MEMORY_H
 #define _KT_TRACEX_MEMORY_H
 

@@ -197,6 +197,7 @@ static void page_with(const char *name, size_t name_len, const char *attach,
 		.known = true,
 		.opcode = KTAPE_EV_SCHED_SWITCH,
 	};
+	char text_name[1 << 12] = "";
 	struct ktape_sink *sink;
 	size_t len;
 
@@ -219,6 +220,13 @@ static void page_with(const char *name, size_t name_len, const char *attach,
 	check_equal(ktape_sink_event(sink, &e), 0);
 	check_equal(ktape_sink_attach(sink, "stats", attach, strlen(attach)), 0);
 	check_equal(ktape_sink_attach(sink, "a\"b", attach, 1), -EINVAL);
+	/* A page has room for the tag of a block, not for any name in it. */
+	memset(text_name, 'n', sizeof(text_name) - 1);
+	check_equal(ktape_sink_attach(sink, text_name, "{}", 2), -EINVAL);
+	text_name[KTAPE_TEXT_NAME_MAX + 1] = '\0';
+	check_equal(ktape_sink_attach(sink, text_name, "{}", 2), -EINVAL);
+	text_name[KTAPE_TEXT_NAME_MAX] = '\0';
+	check_equal(ktape_sink_attach(sink, text_name, "{}", 2), 0);
 	check_equal(ktape_sink_finish(sink), 0);
 	ktape_sink_close(sink);
 	ktape_registry_free(registry);
