@@ -32,14 +32,14 @@ static u32 switch_put(struct kt_cpu *c, u32 code, struct task_struct *prev,
 		.nargs = ARRAY_SIZE(args),
 		.args = args,
 	};
-	u32 held;
+	u32 filtered;
 
 	if (want & KT_WANT_CHECK)
 		return kt_event_record_of(KT_EVENT_RING_SCHED_SWITCH, &rec, next);
-	held = want & KT_MASK_SESSIONS & ~pass;
+	filtered = want & KT_MASK_SESSIONS & ~pass;
 	pass &= want & KT_MASK_SESSIONS;
-	if (held)
-		kt_count_filtered(kt_cpus, KT_PLACE(SCHED_SWITCH), held);
+	if (filtered)
+		kt_count_filtered(kt_cpus, KT_PLACE(SCHED_SWITCH), filtered);
 	if (pass)
 		kt_put(code, KT_PLACE(SCHED_SWITCH), args[0], args[1], 0, pass);
 	return pass;

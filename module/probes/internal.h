@@ -115,7 +115,7 @@ extern struct kt_probe kt_probes_exception[];
 
 /* layout.c */
 bool kt_scheduler_has(unsigned long address);
-void kt_scheduler_seen(bool found);
+void kt_scheduler_found(bool found);
 bool kt_scheduler_fits(void);
 
 /* system.c */

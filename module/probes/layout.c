@@ -130,12 +130,12 @@ bool kt_scheduler_has(unsigned long address)
 }
 
 /**
- * kt_scheduler_seen() - Note whether a stack that must have such a function has one
+ * kt_scheduler_found() - Note whether a stack that must have such a function has one
  * @found: it has one
  *
  * Context: any.
  */
-void kt_scheduler_seen(bool found)
+void kt_scheduler_found(bool found)
 {
 	atomic_t *n = found ? &stacks_with : &stacks_without;
 

@@ -368,7 +368,7 @@ static unsigned long caller_of_scheduler(void)
 	while (i < n && !kt_scheduler_has(frames[i]))
 		i++;
 	if (n)
-		kt_scheduler_seen(i < n);
+		kt_scheduler_found(i < n);
 	while (i < n && (kt_scheduler_has(frames[i]) ||
 			 (i + 1 < n && kt_scheduler_has(frames[i + 1]))))
 		i++;

@@ -112,7 +112,7 @@ static int find_in(int folder, const char *path, unsigned int depth,
 		return add_folder(found, *path ? path : ".");
 	if (errno != ENOENT)
 		return skip_input_folder(found, path, errno);
-	if (found->seen++ == KT_FOLDERS_SEEN)
+	if (found->checked++ == KT_FOLDERS_SEEN)
 		return -E2BIG;
 	nr = scandirat(folder, ".", &names, is_input_folder, versionsort);
 	if (nr < 0)

@@ -15,7 +15,7 @@
  * struct kt_folders - folders below a folder
  * @list: their paths from there, in the order of their names; "." is the folder itself
  * @nr: entries of @list
- * @seen: folders that were read
+ * @checked: folders that were read
  * @taken: by device and inode: the folder was found
  * @skip: called for each folder that is left out, with its path and the reason, or NULL
  * @arg: first argument of @skip
@@ -23,7 +23,7 @@
 struct kt_folders {
 	char **list;
 	size_t nr;
-	unsigned int seen;
+	unsigned int checked;
 	struct kt_map taken;
 	void (*skip)(void *arg, const char *path, const char *why);
 	void *arg;

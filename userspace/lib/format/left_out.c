@@ -50,7 +50,7 @@ static bool is_field_kept(const void *names, const char *name)
  * Return: false if they are too many.
  */
 bool kt_left_out_find_all(struct kt_left_out out[KTAPE_OPCODES],
-			  const struct kt_held_fields *held, size_t nr)
+			  const struct kt_format_fields *held, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++) {
 		if (!kt_left_out_find(&out[held[i].opcode], held[i].opcode,

@@ -32,11 +32,11 @@ struct kt_left_out {
 typedef bool kt_holds_field(const void *arg, const char *name);
 
 /**
- * struct kt_held_fields - the fields of an event that a format holds
+ * struct kt_format_fields - the fields of an event that a format holds
  * @opcode: the event
  * @names: "a|b"
  */
-struct kt_held_fields {
+struct kt_format_fields {
 	uint8_t opcode;
 	const char *names;
 };
@@ -44,7 +44,7 @@ struct kt_held_fields {
 bool kt_left_out_find(struct kt_left_out *out, unsigned int opcode,
 		      kt_holds_field *holds, const void *arg);
 bool kt_left_out_find_all(struct kt_left_out out[KTAPE_OPCODES],
-			  const struct kt_held_fields *held, size_t nr);
+			  const struct kt_format_fields *held, size_t nr);
 void kt_left_out_count(const struct kt_left_out *out, struct kt_sink *s,
 		       const struct ktape_event *e);
 

@@ -146,14 +146,14 @@ static int wait_import_input(void *arg)
 	while (!ret || (ret < 0 && errno == EINTR)) {
 		/* What was delivered before the pause may have come after the last call. */
 		ret = poll(fds, KT_ARRAY_SIZE(fds),
-			   !s->prompt	      ? -1 :
-			   s->held || !called ? HOLD_MS :
-						-1);
+			   !s->prompt		? -1 :
+			   s->queued || !called ? HOLD_MS :
+						  -1);
 		if (ret)
 			continue;
 		call_import_idle(s, true);
 		called = true;
-		if (s->held)
+		if (s->queued)
 			return -EAGAIN;
 	}
 	return !fds[1].revents;
@@ -233,7 +233,7 @@ static int drop_current(struct kt_import *s)
 	if (!f)
 		return 0;
 	f->head += s->taken;
-	s->held -= s->taken;
+	s->queued -= s->taken;
 	s->current = NULL;
 	kt_fifo_shrink(f);
 	if (f->head != f->len)
@@ -306,7 +306,7 @@ static bool must_read(struct kt_import *s)
 {
 	if (s->ended)
 		return false;
-	return s->window ? s->held < s->window && !is_due(s) : !s->held;
+	return s->window ? s->queued < s->window && !is_due(s) : !s->queued;
 }
 
 /* Let the format read until enough records wait.  Return: 0 or negative errno. */

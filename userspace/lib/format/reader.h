@@ -139,7 +139,7 @@ struct kt_back {
  *	with the earliest first record on top
  * @nr_heap: entries of @heap in use
  * @heap_room: entries of @heap allocated
- * @held: bytes that wait in all queues
+ * @queued: bytes that wait in all queues
  * @resumes: next() may be called again after it has returned -EAGAIN because the input
  *	paused; set by open()
  * @prompt: records are delivered before the window is full: KTAPE_TRACE_PROMPT
@@ -185,7 +185,7 @@ struct kt_import {
 	uint32_t *heap;
 	size_t nr_heap;
 	size_t heap_room;
-	uint64_t held;
+	uint64_t queued;
 	bool resumes;
 	bool prompt;
 	uint64_t due_at;

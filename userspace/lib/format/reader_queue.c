@@ -138,7 +138,7 @@ int kt_fifo_put(struct kt_import *s, const struct kt_foreign *f)
 	fifo->len += size;
 	fifo->last_ts = f->ts;
 	fifo->begun = true;
-	s->held += size;
+	s->queued += size;
 	return fifo->queued ? 0 : kt_fifo_queue(s, fifo);
 }
 

@@ -38,7 +38,7 @@ struct kt_batch {
 };
 
 /* A block that the kernel overwrote in the ring while it was written to the file. */
-struct kt_hole {
+struct kt_dropped {
 	uint64_t offset;
 	uint64_t records;
 };
@@ -48,8 +48,8 @@ struct kt_hole {
  * @file: file of the ring, NULL = no packet yet
  * @first: oldest batch in flight, or NULL
  * @last: latest batch in flight
- * @holes: blocks to patch when no write is in flight
- * @nr_holes: number of holes
+ * @dropped: blocks to patch when no write is in flight
+ * @nr_dropped: number of @dropped
  * @failed: a write failed; the file ends after the last complete packet
  * @position: position in the ring up to which everything was written
  * @reported: position that was reported to the session
@@ -60,8 +60,8 @@ struct kt_out {
 	struct kt_ctf_file *file;
 	struct kt_batch *first;
 	struct kt_batch *last;
-	struct kt_hole *holes;
-	size_t nr_holes;
+	struct kt_dropped *dropped;
+	size_t nr_dropped;
 	bool failed;
 	uint64_t position;
 	uint64_t reported;

@@ -4,8 +4,8 @@
  *
  * The first page of each block is copied and its header patched; the rest is written
  * from the mapping.  In overwrite mode, the kernel may overwrite a block before the
- * write has finished.  This is detected after the write.  The block's place in the file
- * (a "hole") then becomes an empty packet that counts the loss, and the loss counters
+ * write has finished.  This is detected after the write.  The place of this dropped block in
+ * the file then becomes an empty packet that counts the loss, and the loss counters
  * of all later packets of the file are raised.
  */
 #include <unistd.h>
@@ -45,7 +45,7 @@ void kt_record_free(struct ktape_recorder *rec)
 	for (unsigned int i = 0; rec->batches && i < KT_WRITES; i++)
 		free(rec->batches[i].pages);
 	for (unsigned int i = 0; i < rec->nr_outs; i++)
-		free(rec->outs[i].holes);
+		free(rec->outs[i].dropped);
 	free(rec->batches);
 	free(rec->outs);
 	free(rec->block);
@@ -182,7 +182,7 @@ void kt_record_drain(struct ktape_recorder *rec, unsigned int ring)
 	struct kt_out *out = &rec->outs[ring];
 	int ret = 0;
 
-	while (rec->free && !out->nr_holes && !rec->error) {
+	while (rec->free && !out->nr_dropped && !rec->error) {
 		struct kt_batch *b = rec->free;
 
 		ret = fill_batch(rec, r, b);
@@ -203,17 +203,17 @@ void kt_record_drain(struct ktape_recorder *rec, unsigned int ring)
 		kt_record_fail(rec, ret);
 }
 
-static int add_hole(struct kt_out *out, uint64_t offset, uint64_t records)
+static int add_dropped(struct kt_out *out, uint64_t offset, uint64_t records)
 {
-	size_t size = (out->nr_holes + 1) * sizeof(*out->holes);
-	struct kt_hole *more = realloc(out->holes, size);
+	size_t size = (out->nr_dropped + 1) * sizeof(*out->dropped);
+	struct kt_dropped *more = realloc(out->dropped, size);
 
 	if (!more)
 		return -ENOMEM;
-	out->holes = more;
-	out->holes[out->nr_holes].offset = offset;
-	out->holes[out->nr_holes].records = records;
-	out->nr_holes++;
+	out->dropped = more;
+	out->dropped[out->nr_dropped].offset = offset;
+	out->dropped[out->nr_dropped].records = records;
+	out->nr_dropped++;
 	return 0;
 }
 
@@ -229,8 +229,8 @@ static void check_batch(struct ktape_recorder *rec, struct kt_ring *r,
 		if (tail <= v->block)
 			continue;
 		kt_ring_unview(r, v);
-		err = add_hole(out, b->offset + (uint64_t)i * r->block_size,
-			       v->records);
+		err = add_dropped(out, b->offset + (uint64_t)i * r->block_size,
+				  v->records);
 		if (err)
 			kt_record_fail(rec, err);
 	}
@@ -266,24 +266,24 @@ static int patch_block(struct ktape_recorder *rec, struct kt_out *out,
 	return kt_ctf_write(rec->ctf, out->file, &pieces);
 }
 
-/* Patch the holes of a file and all later blocks.  No write may be in flight. */
-static void patch_holes(struct ktape_recorder *rec, struct kt_ring *r,
-			struct kt_out *out)
+/* Patch the dropped blocks of a file and all later blocks.  No write may be in flight. */
+static void patch_dropped(struct ktape_recorder *rec, struct kt_ring *r,
+			  struct kt_out *out)
 {
 	struct patch p = {
-		.offset = out->holes[0].offset,
+		.offset = out->dropped[0].offset,
 		.size = r->block_size,
 	};
 	size_t i = 0;
 	int err = 0;
 
 	for (; p.offset < out->file->size && !err; p.offset += p.size) {
-		p.empty = i < out->nr_holes && out->holes[i].offset == p.offset;
+		p.empty = i < out->nr_dropped && out->dropped[i].offset == p.offset;
 		if (p.empty)
-			p.raise += out->holes[i++].records;
+			p.raise += out->dropped[i++].records;
 		err = patch_block(rec, out, &p);
 	}
-	out->nr_holes = 0;
+	out->nr_dropped = 0;
 	r->reported += p.raise;
 	if (err)
 		kt_record_fail(rec, err);
@@ -367,6 +367,6 @@ void kt_record_complete(struct ktape_recorder *rec, unsigned int ring)
 		finish_batch(rec, r, out, b);
 		rec->progress = true;
 	}
-	if (!out->first && out->nr_holes)
-		patch_holes(rec, r, out);
+	if (!out->first && out->nr_dropped)
+		patch_dropped(rec, r, out);
 }

@@ -18,8 +18,8 @@
 /* Check whether the packets before this one are missing because the input is damaged. */
 static bool is_damaged(const struct ktape_trace *t, const struct kt_stream *s)
 {
-	return s->hole || (s->source != KT_SOURCE_FILE && t->hole &&
-			   t->hole_at <= s->offset);
+	return s->missing || (s->source != KT_SOURCE_FILE && t->missing &&
+			      t->missing_at <= s->offset);
 }
 
 /*
@@ -81,14 +81,14 @@ void kt_begin_packet(struct ktape_trace *t, struct kt_stream *s,
 	bool counted;
 
 	/* A stream of a slice begins where that of the slice before ends: nothing is missing. */
-	if (s->looked || s->kind == KTAPE_RING_REGISTRY ||
+	if (s->begin_checked || s->kind == KTAPE_RING_REGISTRY ||
 	    s->source == KT_SOURCE_SLICE)
 		return;
 	if (!s->begun)
 		s->cut = is_cut(head) && !is_damaged(t, s);
 	if (!kt_head_has_records(head))
 		return;
-	s->looked = true;
+	s->begin_checked = true;
 	if (!s->cut)
 		return;
 	counted = count_before(t, head, len, &s->gone_count);
@@ -103,7 +103,7 @@ void kt_begin_packet(struct ktape_trace *t, struct kt_stream *s,
 	s->gone = s->gone_count || (!counted && KT_HEAD64(head, seq) > 1);
 	/* Let kt_loss_before() check this stream from the next event on. */
 	if (s->gone) {
-		t->holes = true;
+		t->has_missing = true;
 		t->quiet_until = 0;
 	}
 }

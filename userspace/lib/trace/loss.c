@@ -157,11 +157,11 @@ void kt_loss_damage(struct ktape_trace *t, struct kt_stream *s,
 	if (kind != KTAPE_NOTICE_TRUNCATED && kind != KTAPE_NOTICE_CORRUPT)
 		return;
 	if (s) {
-		s->hole_at = s->hole ? kt_max(s->hole_at, at) : at;
-		s->hole = true;
+		s->missing_at = s->missing ? kt_max(s->missing_at, at) : at;
+		s->missing = true;
 	} else {
-		t->hole_at = t->hole ? kt_max(t->hole_at, at) : at;
-		t->hole = true;
+		t->missing_at = t->missing ? kt_max(t->missing_at, at) : at;
+		t->missing = true;
 	}
 }
 
@@ -180,8 +180,8 @@ uint64_t kt_loss_good(const struct kt_stream *s)
 }
 
 /* Report an unknown part of a stream, or its rest from @from on if a part was reported. */
-static void report_hole(struct ktape_trace *t, const struct kt_stream *s,
-			uint64_t from, uint64_t to, bool continued)
+static void report_missing(struct ktape_trace *t, const struct kt_stream *s,
+			   uint64_t from, uint64_t to, bool continued)
 {
 	const struct ktape_notice n = {
 		.kind = KTAPE_NOTICE_LOST,
@@ -212,14 +212,14 @@ static void report_hole(struct ktape_trace *t, const struct kt_stream *s,
 void kt_loss_packet(struct ktape_trace *t, struct kt_stream *s, uint64_t good,
 		    struct ktape_notice *n)
 {
-	uint64_t from = kt_max(good, s->hole_from);
+	uint64_t from = kt_max(good, s->missing_from);
 	uint64_t to = kt_max(from, s->packet.ts);
-	bool continued = s->hole_from;
+	bool continued = s->missing_from;
 
-	if (!s->hole || s->offset < s->hole_at)
+	if (!s->missing || s->offset < s->missing_at)
 		return;
-	s->hole = false;
-	s->hole_from = 0;
+	s->missing = false;
+	s->missing_from = 0;
 	if (s->kind == KTAPE_RING_REGISTRY)
 		return;
 	if (n->packets && !n->count) {
@@ -227,7 +227,7 @@ void kt_loss_packet(struct ktape_trace *t, struct kt_stream *s, uint64_t good,
 		n->to = to;
 		n->continued = continued;
 	} else {
-		report_hole(t, s, from, to, continued);
+		report_missing(t, s, from, to, continued);
 	}
 }
 
@@ -240,15 +240,15 @@ void kt_loss_stream_end(struct ktape_trace *t, struct kt_stream *s)
 {
 	bool ended = s->source != KT_SOURCE_QUEUE || t->ended;
 
-	if (ended && s->source != KT_SOURCE_FILE && t->hole &&
-	    s->offset < t->hole_at) {
-		s->hole = true;
-		s->hole_at = UINT64_MAX;
+	if (ended && s->source != KT_SOURCE_FILE && t->missing &&
+	    s->offset < t->missing_at) {
+		s->missing = true;
+		s->missing_at = UINT64_MAX;
 	}
 	if (s->kind == KTAPE_RING_REGISTRY)
-		s->hole = false;
-	if (s->hole) {
-		t->holes = true;
+		s->missing = false;
+	if (s->missing) {
+		t->has_missing = true;
 		t->quiet_until = 0;
 	}
 }
@@ -256,7 +256,7 @@ void kt_loss_stream_end(struct ktape_trace *t, struct kt_stream *s)
 /**
  * kt_loss_before() - report what is not known of streams before an event: those that ended in
  * damage, and those that begin later
- * @t: the trace, with @holes
+ * @t: the trace, with @has_missing
  * @e: the event that comes next
  */
 void kt_loss_before(struct ktape_trace *t, const struct ktape_event *e)
@@ -266,26 +266,26 @@ void kt_loss_before(struct ktape_trace *t, const struct ktape_event *e)
 	/* Some rings begin hours later: do not check all streams at each event until then. */
 	if (e->ts < t->quiet_until)
 		return;
-	t->holes = false;
+	t->has_missing = false;
 	for (size_t i = 0; i < t->nr_streams; i++) {
 		struct kt_stream *s = t->streams[i];
-		uint64_t from = kt_max(kt_loss_good(s), s->hole_from);
+		uint64_t from = kt_max(kt_loss_good(s), s->missing_from);
 
 		if (s->gone && kt_begin_before(t, s, e)) {
-			t->holes = true;
+			t->has_missing = true;
 			quiet = kt_min(quiet, s->gone_from);
 		}
-		if (!s->hole || s->in_heap)
+		if (!s->missing || s->in_heap)
 			continue;
-		t->holes = true;
+		t->has_missing = true;
 		quiet = 0;
 		if (s->cpu != e->cpu || e->kind == KTAPE_RING_REGISTRY ||
 		    ktape_event_is_metadata(e) || e->ts <= from)
 			continue;
-		report_hole(t, s, from, e->ts, s->hole_from);
-		s->hole_from = e->ts;
+		report_missing(t, s, from, e->ts, s->missing_from);
+		s->missing_from = e->ts;
 	}
-	t->quiet_until = t->holes ? quiet : 0;
+	t->quiet_until = t->has_missing ? quiet : 0;
 }
 
 /**
@@ -296,14 +296,14 @@ void kt_loss_end(struct ktape_trace *t)
 {
 	for (size_t i = 0; i < t->nr_streams; i++) {
 		struct kt_stream *s = t->streams[i];
-		uint64_t from = kt_max(kt_loss_good(s), s->hole_from);
+		uint64_t from = kt_max(kt_loss_good(s), s->missing_from);
 		uint64_t to = kt_max(kt_max(from, t->last_ts), s->ts_end);
 
 		kt_loss_stream_end(t, s);
-		if (s->hole && (to > from || !s->hole_from))
-			report_hole(t, s, from, to, s->hole_from);
-		s->hole = false;
+		if (s->missing && (to > from || !s->missing_from))
+			report_missing(t, s, from, to, s->missing_from);
+		s->missing = false;
 	}
-	t->hole = false;
-	t->holes = false;
+	t->missing = false;
+	t->has_missing = false;
 }

@@ -143,7 +143,7 @@ static KT_NOINLINE int next_other(struct ktape_trace *t,
 	}
 	s = t->heap[0];
 	kt_loss_until(t, s->event.ts);
-	if (t->holes)
+	if (t->has_missing)
 		kt_loss_before(t, &s->event);
 	if (s->fresh) {
 		s->fresh = false;
@@ -167,7 +167,7 @@ static inline int read_next(struct ktape_trace *t, const struct ktape_event **ev
 			return err;
 	}
 	if (t->live || !t->nr_heap || t->heap[0]->fresh ||
-	    t->reported_losses < t->nr_losses || t->holes)
+	    t->reported_losses < t->nr_losses || t->has_missing)
 		return next_other(t, event);
 	return deliver_event(t, t->heap[0], event);
 }

@@ -18,7 +18,7 @@ static bool begin_cursor(struct kt_slices *sl, struct kt_cursor *c,
 	const struct ktape_trace *t = sl->t;
 	uint64_t *seen;
 
-	if (s->hole || s->packet.truncated || s->event.ts < t->last_ts ||
+	if (s->missing || s->packet.truncated || s->event.ts < t->last_ts ||
 	    s->kind > KTAPE_RING_REGISTRY)
 		return false;
 	/* Two streams of a ring, which only a damaged trace has. */
@@ -54,7 +54,7 @@ bool kt_cursors_begin(struct kt_slices *sl)
 	sl->leader = 0;
 	sl->held = 0;
 	sl->last_ts = t->last_ts;
-	if (t->holes || !t->nr_heap || t->nr_heap > sl->max)
+	if (t->has_missing || !t->nr_heap || t->nr_heap > sl->max)
 		return false;
 	memset(sl->seen, 0, sizeof(sl->seen));
 	for (size_t i = 0; i < t->nr_heap; i++) {

@@ -86,7 +86,7 @@ static KT_NOINLINE enum stop cut_next_packet(struct scan *x)
 		if (p->slot + 1 - c->passed >= c->s->lane->nr)
 			return STOP_ODD;
 		slot = lane_slot_of(c, p->slot + 1);
-		if (slot->notices || slot->ret < 0 || (!slot->ret && t->hole))
+		if (slot->notices || slot->ret < 0 || (!slot->ret && t->missing))
 			return STOP_ODD;
 		p->slot++;
 		if (!slot->ret) {

@@ -94,8 +94,8 @@ void kt_stream_forget(struct kt_stream *s)
 	kt_scan_rewind(&s->scan);
 	s->begun = false;
 	s->broken = false;
-	s->hole = false;
-	s->looked = false;
+	s->missing = false;
+	s->begin_checked = false;
 	s->cut = false;
 	s->gone = false;
 }

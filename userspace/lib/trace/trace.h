@@ -90,10 +90,10 @@ struct kt_lane;
  * @ts_end: end time of the previous packet
  * @broken: the current packet has a bad record, at which reading it ended
  * @filled: it had an event
- * @hole: damage was reported behind the last packet that was read; see loss.c
- * @hole_at: offset up to which the input is damaged, UINT64_MAX = the input is cut
- * @hole_from: time up to which the loss was reported, 0 = it was not
- * @looked: the first packet with records was read
+ * @missing: damage was reported behind the last packet that was read; see loss.c
+ * @missing_at: offset up to which the input is damaged, UINT64_MAX = the input is cut
+ * @missing_from: time up to which the loss was reported, 0 = it was not
+ * @begin_checked: the first packet with records was read
  * @cut: what comes before that packet was overwritten
  * @gone: this is still to be reported; see begin.c
  * @gone_count: number of events that were overwritten, 0 = not known
@@ -139,11 +139,11 @@ struct kt_stream {
 	uint64_t ts_end;
 	bool broken;
 	bool filled;
-	bool hole;
-	uint64_t hole_at;
-	uint64_t hole_from;
+	bool missing;
+	uint64_t missing_at;
+	uint64_t missing_from;
 
-	bool looked;
+	bool begin_checked;
 	bool cut;
 	bool gone;
 	uint64_t gone_count;
@@ -215,10 +215,10 @@ struct kt_loss {
  * @nr_losses: number of @losses
  * @reported_losses: of these, those that were reported
  * @first_ts: time of the first event, in ticks, 0 = not known
- * @hole: damage of @input was reported
- * @hole_at: offset up to which @input is damaged, UINT64_MAX = it is cut
- * @holes: a stream may have ended in damage, or begin where others have begun before
- * @quiet_until: with @holes: nothing is to be reported of them before this time
+ * @missing: damage of @input was reported
+ * @missing_at: offset up to which @input is damaged, UINT64_MAX = it is cut
+ * @has_missing: a stream may have ended in damage, or begin where others have begun before
+ * @quiet_until: with @has_missing: nothing is to be reported of them before this time
  * @failed: -ENOMEM: a loss could not be kept, so the trace cannot be read on
  * @late: live: number of events that were delivered out of order
  * @far_freq: frequency of the clock of which @far_from was made, 0 = not yet
@@ -272,9 +272,9 @@ struct ktape_trace {
 	size_t nr_losses;
 	size_t reported_losses;
 	uint64_t first_ts;
-	bool hole;
-	uint64_t hole_at;
-	bool holes;
+	bool missing;
+	uint64_t missing_at;
+	bool has_missing;
 	uint64_t quiet_until;
 	int failed;
 	uint64_t late;

@@ -113,13 +113,13 @@ static void divide_rest(const struct ktape_verify *v, const struct kt_vring *r,
 static bool is_too_many(const struct kt_vring *r, const struct kt_mark *end,
 			int64_t unaccounted, bool early)
 {
-	uint64_t held = end->counts.filtered - r->from.counts.filtered +
-			end->counts.lost - r->from.counts.lost;
+	uint64_t filtered = end->counts.filtered - r->from.counts.filtered +
+			    end->counts.lost - r->from.counts.lost;
 
 	if (early)
 		return unaccounted < -KT_DEPTH && !end->missed && r->at;
 	return unaccounted <
-	       -(int64_t)kt_min(kt_max(KT_DEPTH, held), (uint64_t)INT64_MAX);
+	       -(int64_t)kt_min(kt_max(KT_DEPTH, filtered), (uint64_t)INT64_MAX);
 }
 
 /* Make the account of a ring. */

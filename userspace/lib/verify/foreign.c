@@ -23,13 +23,13 @@
 /**
  * struct kt_foreign_check - what is remembered of the whole trace
  * @calls: by thread: the system call that it is in
- * @seen: bit n: the trace has an event of opcode n
+ * @opcodes: bit n: the trace has an event of opcode n
  * @lost: events that the tracer reported as lost
  * @gaps: losses of an unknown number
  */
 struct kt_foreign_check {
 	struct kt_map calls;
-	uint64_t seen[KTAPE_MASK_WORDS];
+	uint64_t opcodes[KTAPE_MASK_WORDS];
 	uint64_t lost;
 	uint64_t gaps;
 };
@@ -92,7 +92,7 @@ void kt_foreign_lost(struct ktape_verify *v, const struct ktape_notice *n)
 
 static bool has_event(const struct ktape_verify *v, unsigned int opcode)
 {
-	return kt_mask_has(v->foreign->seen, opcode);
+	return kt_mask_has(v->foreign->opcodes, opcode);
 }
 
 static void take_foreign_switch(struct ktape_verify *v, struct kt_vcpu *c,
@@ -162,7 +162,7 @@ void kt_foreign_event(struct ktape_verify *v, struct kt_vcpu *c,
 			v, KTAPE_RULE_TIME,
 			"the event is earlier than the one before it on this CPU");
 	r->ts_end = e->ts;
-	kt_mask_add(v->foreign->seen, e->opcode);
+	kt_mask_add(v->foreign->opcodes, e->opcode);
 	switch (e->opcode) {
 	case KTAPE_EV_IRQ_HANDLER_ENTRY:
 		kt_nest_begin(&c->irqs, e->dat20 & 0x3ffff);

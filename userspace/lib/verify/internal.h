@@ -370,7 +370,7 @@ struct kt_vmissed {
 
 struct kt_calls;
 struct kt_foreign_check;
-struct kt_seen;
+struct kt_checked_names;
 struct kt_windows;
 struct kt_trial;
 
@@ -449,7 +449,7 @@ struct ktape_verify {
 	uint64_t records;
 	const struct ktape_event *event;
 	struct kt_calls *calls;
-	struct kt_seen *seen;
+	struct kt_checked_names *checked;
 	struct kt_foreign_check *foreign;
 	bool one_by_one;
 	struct kt_windows *windows;
@@ -573,12 +573,13 @@ void kt_verify_call(struct ktape_verify *v, const struct kt_vcpu *c,
 		    const struct ktape_event *e);
 
 /* name.c */
-int kt_seen_new(struct kt_seen **seen);
-void kt_seen_free(struct kt_seen *seen);
+int kt_checked_names_new(struct kt_checked_names **checked);
+void kt_checked_names_free(struct kt_checked_names *checked);
 void kt_seen_end(struct ktape_verify *v);
-const uint64_t *kt_names_tids(const struct kt_seen *seen);
-bool kt_name_seen(const struct kt_seen *seen, unsigned int type, uint32_t id);
-bool kt_names_full(const struct kt_seen *seen);
+const uint64_t *kt_names_tids(const struct kt_checked_names *checked);
+bool kt_name_is_checked(const struct kt_checked_names *checked,
+			unsigned int type, uint32_t id);
+bool kt_names_full(const struct kt_checked_names *checked);
 void kt_name_check(struct ktape_verify *v, unsigned int type, uint32_t id,
 		   uint64_t ts);
 void kt_name_match(struct ktape_verify *v, const struct ktape_event *e);

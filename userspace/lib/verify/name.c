@@ -44,7 +44,7 @@ struct suspect {
 };
 
 /**
- * struct kt_seen - numbers that were looked up
+ * struct kt_checked_names - numbers that were looked up
  * @tids: bit n: thread n was.  Almost every event has a thread, so this is no table
  * @names: by opcode: the event has fields that are threads or functions
  * @seed: of the hashes in @table
@@ -59,7 +59,7 @@ struct suspect {
  * @nr_put_off: entries of @put_name_off
  * @put_off: suspects that made room for later ones, to be checked at the end
  */
-struct kt_seen {
+struct kt_checked_names {
 	uint64_t *tids;
 	bool names[KTAPE_OPCODES];
 	uint64_t seed;
@@ -84,9 +84,9 @@ static bool has_names(const struct kt_slot *s)
 	return false;
 }
 
-int kt_seen_new(struct kt_seen **seen)
+int kt_checked_names_new(struct kt_checked_names **checked)
 {
-	struct kt_seen *k = calloc(1, sizeof(*k));
+	struct kt_checked_names *k = calloc(1, sizeof(*k));
 
 	if (!k)
 		return -ENOMEM;
@@ -95,23 +95,23 @@ int kt_seen_new(struct kt_seen **seen)
 	k->table = calloc(k->size, sizeof(*k->table));
 	k->tids = calloc(KT_TIDS / 64, sizeof(*k->tids));
 	if (!k->table || !k->tids) {
-		kt_seen_free(k);
+		kt_checked_names_free(k);
 		return -ENOMEM;
 	}
 	for (unsigned int i = 0; i < KTAPE_OPCODES; i++)
 		k->names[i] = kt_plans[i].steps && has_names(kt_plans[i].steps);
-	*seen = k;
+	*checked = k;
 	return 0;
 }
 
-void kt_seen_free(struct kt_seen *seen)
+void kt_checked_names_free(struct kt_checked_names *checked)
 {
-	if (!seen)
+	if (!checked)
 		return;
-	free(seen->table);
-	free(seen->tids);
-	free(seen->put_off);
-	free(seen);
+	free(checked->table);
+	free(checked->tids);
+	free(checked->put_off);
+	free(checked);
 }
 
 /* Return true if a thread leaves its CPU for the last time. */
@@ -125,7 +125,7 @@ static bool is_last_switch(uint32_t dat20)
 /* Report a suspect as a violation, at its first event. */
 static void report_suspect(struct ktape_verify *v, unsigned int i)
 {
-	struct kt_seen *k = v->seen;
+	struct kt_checked_names *k = v->checked;
 	const struct suspect s = k->suspects[i];
 
 	k->suspects[i] = k->suspects[--k->nr_suspects];
@@ -135,7 +135,7 @@ static void report_suspect(struct ktape_verify *v, unsigned int i)
 /* Excuse a suspect: its name is not expected in this trace for the reason @why. */
 static void excuse_suspect(struct ktape_verify *v, unsigned int i, const char *why)
 {
-	struct kt_seen *k = v->seen;
+	struct kt_checked_names *k = v->checked;
 	const struct suspect s = k->suspects[i];
 
 	k->suspects[i] = k->suspects[--k->nr_suspects];
@@ -175,7 +175,7 @@ static bool lacked_room(const struct ktape_verify *v)
 }
 
 /* Count a thread whose name may have had no room. */
-static void count_no_room(struct kt_seen *k, const struct ktape_finding *at)
+static void count_no_room(struct kt_checked_names *k, const struct ktape_finding *at)
 {
 	if (!k->no_room++)
 		k->no_room_at = *at;
@@ -187,7 +187,7 @@ static void count_no_room(struct kt_seen *k, const struct ktape_finding *at)
  */
 static void clear_suspect(struct ktape_verify *v, unsigned int i)
 {
-	struct kt_seen *k = v->seen;
+	struct kt_checked_names *k = v->checked;
 	const struct suspect s = k->suspects[i];
 
 	k->suspects[i] = k->suspects[--k->nr_suspects];
@@ -207,7 +207,7 @@ static void clear_suspect(struct ktape_verify *v, unsigned int i)
 static void report_no_room(struct ktape_verify *v)
 {
 	static const char more[] = ", and more";
-	const struct kt_seen *k = v->seen;
+	const struct kt_checked_names *k = v->checked;
 	char text[sizeof(k->no_room_at.text)], one[64];
 	size_t len, all = 0;
 
@@ -261,7 +261,7 @@ static bool names_overwritten(const struct ktape_verify *v)
  */
 static void check_named(struct ktape_verify *v, unsigned int i, uint64_t until)
 {
-	struct kt_seen *k = v->seen;
+	struct kt_checked_names *k = v->checked;
 	uint64_t ts = k->suspects[i].at.ts;
 
 	/* In an event ring the record of a thread's name may be long after its events. */
@@ -283,7 +283,7 @@ static void check_named(struct ktape_verify *v, unsigned int i, uint64_t until)
 }
 
 /* Return the suspect with the oldest first event: it has had most time for its last switch. */
-static unsigned int oldest_suspect(const struct kt_seen *k)
+static unsigned int oldest_suspect(const struct kt_checked_names *k)
 {
 	unsigned int oldest = 0;
 
@@ -299,7 +299,7 @@ static unsigned int oldest_suspect(const struct kt_seen *k)
  */
 static void put_name_off(struct ktape_verify *v)
 {
-	struct kt_seen *k = v->seen;
+	struct kt_checked_names *k = v->checked;
 	unsigned int i = oldest_suspect(k), nr = k->nr_put_off;
 	struct suspect *more;
 
@@ -324,7 +324,7 @@ static void put_name_off(struct ktape_verify *v)
 static void suspect_thread(struct ktape_verify *v, const struct kt_stream *s,
 			   int32_t tid)
 {
-	struct kt_seen *k = v->seen;
+	struct kt_checked_names *k = v->checked;
 
 	if (k->nr_suspects == SUSPECTS_MAX)
 		put_name_off(v);
@@ -340,7 +340,7 @@ static void suspect_thread(struct ktape_verify *v, const struct kt_stream *s,
  */
 void kt_name_match(struct ktape_verify *v, const struct ktape_event *e)
 {
-	struct kt_seen *k = v->seen;
+	struct kt_checked_names *k = v->checked;
 	bool dead = e->opcode == KTAPE_EV_SCHED_SWITCH && is_last_switch(e->dat20);
 	int32_t tid;
 
@@ -397,7 +397,7 @@ static uint64_t named_until(const struct ktape_verify *v)
 /* Report numbers that were not checked because there were too many. */
 void kt_seen_end(struct ktape_verify *v)
 {
-	struct kt_seen *k = v->seen;
+	struct kt_checked_names *k = v->checked;
 	uint64_t names = ktape_registry_left_out(v->trace->registry), until;
 
 	until = named_until(v);
@@ -418,7 +418,7 @@ void kt_seen_end(struct ktape_verify *v)
 			       (unsigned long long)names, KTAPE_REGISTRY_MAX);
 }
 
-static uint64_t *seen_slot(const struct kt_seen *k, uint64_t key)
+static uint64_t *checked_slot(const struct kt_checked_names *k, uint64_t key)
 {
 	size_t at = kt_hash(k->seed, key) & (k->size - 1);
 
@@ -427,7 +427,7 @@ static uint64_t *seen_slot(const struct kt_seen *k, uint64_t key)
 	return &k->table[at];
 }
 
-static int grow_seen(struct kt_seen *k)
+static int grow_checked(struct kt_checked_names *k)
 {
 	uint64_t *old = k->table, *more;
 	size_t size = k->size;
@@ -439,7 +439,7 @@ static int grow_seen(struct kt_seen *k)
 	k->size = size * 2;
 	for (size_t i = 0; i < size; i++)
 		if (old[i])
-			*seen_slot(k, old[i]) = old[i];
+			*checked_slot(k, old[i]) = old[i];
 	free(old);
 	return 0;
 }
@@ -447,8 +447,8 @@ static int grow_seen(struct kt_seen *k)
 /* Return true if a number is new, and remember it. */
 static bool is_new(struct ktape_verify *v, uint64_t key)
 {
-	struct kt_seen *k = v->seen;
-	uint64_t *at = seen_slot(k, key);
+	struct kt_checked_names *k = v->checked;
+	uint64_t *at = checked_slot(k, key);
 
 	if (*at)
 		return false;
@@ -457,10 +457,10 @@ static bool is_new(struct ktape_verify *v, uint64_t key)
 			k->left_out++;
 			return false;
 		}
-		v->failed = grow_seen(k);
+		v->failed = grow_checked(k);
 		if (v->failed)
 			return false;
-		at = seen_slot(k, key);
+		at = checked_slot(k, key);
 	}
 	k->used++;
 	*at = key;
@@ -491,7 +491,7 @@ static KT_NOINLINE void check_new(struct ktape_verify *v, unsigned int type,
 		  ktape_registry_left_out(names) || (v->events_lost && !v->waits);
 	if (excused && type == KTAPE_OBJ_THREAD && lacked_room(v)) {
 		at = kt_verify_place(v, KTAPE_RULE_NAME, s);
-		count_no_room(v->seen, &at);
+		count_no_room(v->checked, &at);
 	} else if (excused) {
 		kt_verify_note(v, KTAPE_RULE_NAME, s,
 			       "%s %d has no name: its record was lost or comes later, or the session was stopped",
@@ -507,37 +507,38 @@ static KT_NOINLINE void check_new(struct ktape_verify *v, unsigned int type,
 }
 
 /* Return the threads that were looked up, bit n = thread n. */
-const uint64_t *kt_names_tids(const struct kt_seen *seen)
+const uint64_t *kt_names_tids(const struct kt_checked_names *checked)
 {
-	return seen->tids;
+	return checked->tids;
 }
 
 /* Return true if a number was looked up. */
-bool kt_name_seen(const struct kt_seen *seen, unsigned int type, uint32_t id)
+bool kt_name_is_checked(const struct kt_checked_names *checked,
+			unsigned int type, uint32_t id)
 {
 	if (type == KTAPE_OBJ_THREAD && id < KT_TIDS)
-		return seen->tids[id / 64] >> (id % 64) & 1;
-	return *seen_slot(seen, (uint64_t)type << 32 | id);
+		return checked->tids[id / 64] >> (id % 64) & 1;
+	return *checked_slot(checked, (uint64_t)type << 32 | id);
 }
 
 /* Return true if numbers may not be remembered any more. */
-bool kt_names_full(const struct kt_seen *seen)
+bool kt_names_full(const struct kt_checked_names *checked)
 {
-	return seen->size >= SEEN_MAX;
+	return checked->size >= SEEN_MAX;
 }
 
 /* Check a number that an event refers to, unless it was checked before. */
 void kt_name_check(struct ktape_verify *v, unsigned int type, uint32_t id,
 		   uint64_t ts)
 {
-	if (kt_name_seen(v->seen, type, id))
+	if (kt_name_is_checked(v->checked, type, id))
 		return;
 	if (type != KTAPE_OBJ_THREAD || id >= KT_TIDS) {
 		if (is_new(v, (uint64_t)type << 32 | id))
 			check_new(v, type, id, ts);
 		return;
 	}
-	v->seen->tids[id / 64] |= 1ULL << (id % 64);
+	v->checked->tids[id / 64] |= 1ULL << (id % 64);
 	check_new(v, type, id, ts);
 }
 
@@ -547,7 +548,7 @@ static void check_name(struct ktape_verify *v, const struct ktape_event *e,
 {
 	if (!v->trial)
 		kt_name_check(v, type, (uint32_t)id, e->ts);
-	else if (!kt_name_seen(v->seen, type, (uint32_t)id))
+	else if (!kt_name_is_checked(v->checked, type, (uint32_t)id))
 		kt_trial_mention(v->trial, type, (uint32_t)id, e);
 }
 
@@ -571,7 +572,7 @@ void kt_verify_names(struct ktape_verify *v, const struct ktape_event *e)
 	if (e->opcode == KTAPE_EV_SCHED_PROCESS_WAIT ||
 	    e->opcode == KTAPE_EV_PROCESS_FREE)
 		return;
-	if (!v->seen->names[e->opcode])
+	if (!v->checked->names[e->opcode])
 		return;
 	kt_fields_begin(&at, plan, e);
 	while ((f = kt_fields_next(&at))) {
@@ -582,6 +583,6 @@ void kt_verify_names(struct ktape_verify *v, const struct ktape_event *e)
 		else if (f->type == KTAPE_TYPE_FUNC && at.value)
 			check_name(v, e, KTAPE_OBJ_FUNCTION, at.value);
 	}
-	if (v->seen->nr_suspects || v->trial)
+	if (v->checked->nr_suspects || v->trial)
 		kt_name_match(v, e);
 }

@@ -108,7 +108,7 @@ static void report_files(struct ktape_verify *v)
 	for (size_t i = 0; i < v->trace->nr_streams; i++) {
 		const struct kt_stream *s = v->trace->streams[i];
 
-		if (s->source != KT_SOURCE_FILE || s->begun || s->hole)
+		if (s->source != KT_SOURCE_FILE || s->begun || s->missing)
 			continue;
 		if (s->kind < KTAPE_RINGS_PER_CPU)
 			snprintf(name, sizeof(name), "%s%u", prefixes[s->kind],

@@ -90,7 +90,7 @@ void kt_quick_init(struct kt_windows *w)
 }
 
 /* Check whether a number was looked up before, or is among the items of this trial. */
-static bool is_seen(struct kt_trial *tr, unsigned int type, uint32_t id)
+static bool is_checked(struct kt_trial *tr, unsigned int type, uint32_t id)
 {
 	uint32_t *cached = &tr->functions[id % KT_IDS_CACHED];
 
@@ -98,23 +98,24 @@ static bool is_seen(struct kt_trial *tr, unsigned int type, uint32_t id)
 		return true;
 	if (type == KTAPE_OBJ_FUNCTION && *cached == id)
 		return true;
-	if (!kt_name_seen(tr->v.seen, type, id) && !kt_trial_mentioned(tr, type, id))
+	if (!kt_name_is_checked(tr->v.checked, type, id) &&
+	    !kt_trial_mentioned(tr, type, id))
 		return false;
 	if (type == KTAPE_OBJ_FUNCTION)
 		*cached = id;
 	return true;
 }
 
-static bool are_seen(struct kt_trial *tr, const struct kt_quick *q,
-		     const uint8_t *args)
+static bool are_checked(struct kt_trial *tr, const struct kt_quick *q,
+			const uint8_t *args)
 {
 	for (unsigned int i = 0; i < q->nr_ids; i++) {
 		uint32_t id = kt_get32(args + q->ids[i].at * 4U);
 		bool thread = q->ids[i].type == KTAPE_TYPE_TID;
 
 		if (thread ? (int32_t)id > 0 : id)
-			if (!is_seen(tr, thread ? KTAPE_OBJ_THREAD : KTAPE_OBJ_FUNCTION,
-				     id))
+			if (!is_checked(tr, thread ? KTAPE_OBJ_THREAD : KTAPE_OBJ_FUNCTION,
+					id))
 				return false;
 	}
 	return true;
@@ -124,7 +125,7 @@ static void set_thread(struct kt_trial *tr)
 {
 	int32_t tid = tr->v.trace->decoder->tid[tr->at.cpu];
 
-	tr->known = tid <= 0 || is_seen(tr, KTAPE_OBJ_THREAD, (uint32_t)tid);
+	tr->known = tid <= 0 || is_checked(tr, KTAPE_OBJ_THREAD, (uint32_t)tid);
 	tr->run = tr->run && tr->runs[tr->nr_runs - 1].tid == tid;
 }
 
@@ -388,7 +389,7 @@ static void check_quick(struct kt_trial *tr)
 
 		if (!q->kind || word >> FORM_SHIFT != q->form || now < ts ||
 		    now >= until || len > (size_t)(end - at) ||
-		    (q->nr_ids && !are_seen(tr, q, args)))
+		    (q->nr_ids && !are_checked(tr, q, args)))
 			break;
 		usual = !(dat20 >> 16 & 3) && nr < KT_CALLS_USUAL;
 		switch (q->kind) {
@@ -465,7 +466,7 @@ void kt_trial_begin(struct kt_trial *tr)
 	tr->at.packet.at = s->event.offset;
 	tr->at.packet.ts = s->event.ts;
 	tr->slot = 0;
-	tr->tids = kt_names_tids(tr->v.seen);
+	tr->tids = kt_names_tids(tr->v.checked);
 	tr->tid = tr->v.trace->decoder->tid[s->cpu];
 	tr->switched = tr->v.trace->decoder->last[s->cpu];
 	tr->last = 0;

@@ -111,7 +111,7 @@ int ktape_verify_open(const char *path, const struct ktape_verify_options *optio
 		      kt_calls_new(&v->calls) :
 		      -ENOMEM;
 	if (!err)
-		err = kt_seen_new(&v->seen);
+		err = kt_checked_names_new(&v->checked);
 	how.options.wake = options ? options->wake : 0;
 	if (!err)
 		err = kt_trace_open(path, &how, &v->trace, error);
@@ -271,7 +271,7 @@ void ktape_verify_close(struct ktape_verify *verify)
 	kt_windows_free(verify->windows);
 	kt_calls_free(verify->calls);
 	kt_foreign_free(verify->foreign);
-	kt_seen_free(verify->seen);
+	kt_checked_names_free(verify->checked);
 	ktape_trace_close(verify->trace);
 	free(verify);
 }

@@ -335,7 +335,7 @@ static int pass_window(struct kt_windows *w)
 	int ret;
 
 	w->tried = 0;
-	if (!choose_trials(w) || kt_names_full(w->v->seen) ||
+	if (!choose_trials(w) || kt_names_full(w->v->checked) ||
 	    kt_calls_full(w->v->calls) || !fill_lanes(w))
 		return 0;
 	until = limit_window(w);

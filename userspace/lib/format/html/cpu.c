@@ -238,11 +238,11 @@ bool html_cpu_event(struct html *h, const struct kt_line *l, int64_t now)
 }
 
 /* Write the last loss of a ring: it does not go on. */
-static void end_hole(struct html *h, struct html_span *hole)
+static void end_loss(struct html *h, struct html_span *loss)
 {
-	if (hole->kind == HTML_LOST)
-		html_span(h, hole);
-	hole->kind = HTML_RUN;
+	if (loss->kind == HTML_LOST)
+		html_span(h, loss);
+	loss->kind = HTML_RUN;
 }
 
 /**
@@ -265,22 +265,22 @@ void html_cpu_lost(struct html *h, const struct ktape_notice *n)
 		.b = (int64_t)(kt_min(n->packets, UINT32_MAX) << 8 | n->reasons),
 	};
 	bool late = n->reasons & KTAPE_NOTICE_OVERWRITTEN;
-	struct html_span *hole;
+	struct html_span *loss;
 
 	if (!c)
 		return;
-	hole = &c->holes[n->ring == KTAPE_RING_CONTROL];
+	loss = &c->losses[n->ring == KTAPE_RING_CONTROL];
 	/* A control ring has no switches. */
 	if (!late || n->ring == KTAPE_RING_EVENT) {
 		end_html_run(h, c, n->cpu, from, UINT32_MAX, HTML_NO_END);
 		c->depth = 0;
 	}
-	if (n->continued && hole->kind == HTML_LOST && (late || !hole->a)) {
-		hole->dur = html_lasts(hole->begin, to);
+	if (n->continued && loss->kind == HTML_LOST && (late || !loss->a)) {
+		loss->dur = html_lasts(loss->begin, to);
 		return;
 	}
-	end_hole(h, hole);
-	*hole = s;
+	end_loss(h, loss);
+	*loss = s;
 }
 
 /**
@@ -313,7 +313,7 @@ void html_cpus_end(struct html *h, int64_t now)
 {
 	for (uint32_t i = 0; i < h->nr_cpus; i++) {
 		end_html_run(h, &h->cpus[i], i, now, KTAPE_STATE_R, HTML_NO_END);
-		for (size_t k = 0; k < KT_ARRAY_SIZE(h->cpus[i].holes); k++)
-			end_hole(h, &h->cpus[i].holes[k]);
+		for (size_t k = 0; k < KT_ARRAY_SIZE(h->cpus[i].losses); k++)
+			end_loss(h, &h->cpus[i].losses[k]);
 	}
 }

@@ -46,17 +46,17 @@ static const uint8_t distance_bits[DISTANCE_CODES] = {
 /* Bits that are being written, the first one lowest. */
 struct bits {
 	uint8_t *to;
-	uint64_t held;
+	uint64_t bits;
 	unsigned int nr;
 };
 
 static void put_deflate_bits(struct bits *b, uint32_t value, unsigned int nr)
 {
-	b->held |= (uint64_t)value << b->nr;
+	b->bits |= (uint64_t)value << b->nr;
 	b->nr += nr;
 	while (b->nr >= 8) {
-		*b->to++ = (uint8_t)b->held;
-		b->held >>= 8;
+		*b->to++ = (uint8_t)b->bits;
+		b->bits >>= 8;
 		b->nr -= 8;
 	}
 }

@@ -182,7 +182,7 @@ struct html_cost {
  * @flags: of its span
  * @depth: running interrupt handlers
  * @irqs: these, the innermost last
- * @holes: the last loss of each ring; its @dur grows while it goes on
+ * @losses: the last loss of each ring; its @dur grows while it goes on
  * @recorded: what is recorded
  * @cost: what the tracer costs
  */
@@ -195,7 +195,7 @@ struct html_cpu {
 	uint8_t flags;
 	unsigned int depth;
 	struct html_irq irqs[HTML_NEST];
-	struct html_span holes[HTML_RINGS];
+	struct html_span losses[HTML_RINGS];
 	struct html_recorded recorded;
 	struct html_cost cost;
 };

@@ -428,7 +428,7 @@ static map_fn *const maps[KTAPE_OPCODES] = {
 /* clang-format on */
 
 /* States become those of FreeRTOS. */
-static const struct kt_held_fields held[] = {
+static const struct kt_format_fields kept_fields[] = {
 	{ KTAPE_EV_CONTEXT, "tid" },
 	{ KTAPE_EV_SCHED_SWITCH, "prev_state|prev_tid|next_tid" },
 	{ KTAPE_EV_SCHED_WAKEUP, "tid" },
@@ -448,7 +448,8 @@ static const struct kt_held_fields held[] = {
  */
 bool kt_tband_map_init(struct kt_tband_sink *t)
 {
-	return kt_left_out_find_all(t->left_out, held, KT_ARRAY_SIZE(held));
+	return kt_left_out_find_all(t->left_out, kept_fields,
+				    KT_ARRAY_SIZE(kept_fields));
 }
 
 /* Count the fields of an event for which its counterpart has no place. */

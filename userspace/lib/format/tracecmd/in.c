@@ -119,7 +119,7 @@ static int end_cpu(struct kt_import *s, struct tc_cpu *c)
 {
 	struct tc *t = s->state;
 
-	t->held -= c->chunk_cap;
+	t->buffered -= c->chunk_cap;
 	free(c->chunk);
 	c->chunk = NULL;
 	c->chunk_cap = c->chunk_len = c->chunk_at = 0;

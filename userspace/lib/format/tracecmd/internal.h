@@ -18,7 +18,7 @@
 #include "format/tracing_data.h"
 
 #define TC_PAGE_MAX	  (1U << 20)   /* bytes of a page of the ring buffer */
-#define TC_HELD_MAX	  (1ULL << 30) /* bytes of all unpacked chunks */
+#define TC_BUFFERED_MAX	  (1ULL << 30) /* bytes of all unpacked chunks */
 #define TC_SECTION_HEAD	  16U /* bytes of the head of a section of version 7 */
 #define TC_SECTION_PACKED 1U  /* in its flags */
 #define TC_CPUS		  65536U       /* buffers of CPUs */
@@ -129,7 +129,7 @@ struct tc_lost {
  * @tsc_shift: see @mult
  * @taken: bit n: section n was read
  * @claimed: bytes of the file that CPUs have
- * @held: bytes of unpacked chunks and pages of all CPUs, at most TC_HELD_MAX
+ * @buffered: bytes of unpacked chunks and pages of all CPUs, at most TC_BUFFERED_MAX
  * @lost: by CPU, from option CPUSTAT
  * @nr_lost: entries of @lost
  * @buffers: the other buffers
@@ -158,7 +158,7 @@ struct tc {
 	uint32_t tsc_shift;
 	uint64_t taken;
 	uint64_t claimed;
-	uint64_t held;
+	uint64_t buffered;
 	struct tc_lost *lost;
 	size_t nr_lost;
 	struct tc_buffer *buffers;

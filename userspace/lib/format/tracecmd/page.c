@@ -56,7 +56,7 @@ uint64_t tc_time(const struct tc *t, uint64_t ts)
 /* ---- chunks and pages ------------------------------------------------------------------ */
 
 /*
- * Make room for @size bytes of a CPU's page or chunk.  All CPUs together get TC_HELD_MAX,
+ * Make room for @size bytes of a CPU's page or chunk.  All CPUs together get TC_BUFFERED_MAX,
  * because a damaged file can claim any size.
  */
 static int make_page_room(struct kt_import *s, struct tc_cpu *c, size_t size)
@@ -66,11 +66,11 @@ static int make_page_room(struct kt_import *s, struct tc_cpu *c, size_t size)
 
 	if (c->chunk_cap >= size)
 		return 0;
-	t->held += size - c->chunk_cap;
-	if (t->held > TC_HELD_MAX)
+	t->buffered += size - c->chunk_cap;
+	if (t->buffered > TC_BUFFERED_MAX)
 		return kt_import_fail(s, c->offset,
 				      "the chunks of all CPUs need more than %llu MB",
-				      TC_HELD_MAX >> 20);
+				      TC_BUFFERED_MAX >> 20);
 	more = realloc(c->chunk, size);
 	if (!more)
 		return -ENOMEM;

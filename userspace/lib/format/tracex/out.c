@@ -264,7 +264,7 @@ static void enter_thread(struct kt_sink *s, const struct kt_threadx_entry *e)
  * is: that of the thread that leaves, or of the one that runs if none leaves.  Texts of markers
  * are counted as such.
  */
-static const struct kt_held_fields held[] = {
+static const struct kt_format_fields kept_fields[] = {
 	{ KTAPE_EV_CONTEXT, "tid" },
 	{ KTAPE_EV_MARK, "id|message" },
 	{ KTAPE_EV_MARK_BEGIN, "id|message" },
@@ -427,7 +427,8 @@ static int tracex_begin(struct kt_sink *s)
 	t->hz = HZ;
 	if (hz && (kt_parse_u64(hz, &t->hz) || !t->hz || t->hz > HZ_MAX))
 		return kt_sink_fail(s, "hz must be a number from 1 to %llu", HZ_MAX);
-	if (!kt_left_out_find_all(t->left_out, held, KT_ARRAY_SIZE(held)))
+	if (!kt_left_out_find_all(t->left_out, kept_fields,
+				  KT_ARRAY_SIZE(kept_fields)))
 		return kt_sink_fail(s, "an event has too many fields");
 	t->head = (struct kt_threadx_head){
 		.mask = UINT32_MAX,

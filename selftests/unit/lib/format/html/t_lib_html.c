@@ -567,7 +567,7 @@ static void full_page_has_losses(void)
 	}
 	/* The last one may go on. */
 	check_equal(lost, FULL + 500 - 1);
-	check_equal(h->cpus[0].holes[0].kind, HTML_LOST);
+	check_equal(h->cpus[0].losses[0].kind, HTML_LOST);
 	check_equal(h->level.nr - lost, FULL);
 	check_equal(h->level.left_out[HTML_LOSS], FULL + 500 - by_class);
 	snprintf(want, sizeof(want), ",\n\"left_out\":{\"lost by class\":%zu}",
