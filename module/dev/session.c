@@ -313,7 +313,7 @@ static void stats_fill(struct kt_ring *r, struct ktape_stats *st)
 	st->floor = kt_wide_load(&r->floor);
 	st->consumer = kt_ring_consumed(r);
 	st->in_pieces = kt_ring_in_pieces(r);
-	for (class = 0; class < KTAPE_CLASSES; class ++) {
+	for (class = 0; class < KTAPE_CLASSES; ++class) {
 		st->emitted[class] = kt_count_read(&page->emitted[class]);
 		st->filtered[class] = kt_count_read(&page->filtered[class]);
 		for (i = 0; i < KTAPE_LOST_REASONS; i++)

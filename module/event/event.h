@@ -419,7 +419,6 @@ void kt_event3(u32 code, u32 place, u32 a0, u32 a1, u32 a2,
 			.args = words,                                    \
 			.blob = data,                                     \
 		};                                                        \
-                                                                          \
 		kt_event_record(KT_EVENT_RING_##NAME, &__rec);            \
 	} while (0)
 

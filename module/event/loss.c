@@ -70,7 +70,7 @@ void kt_event_losses(struct kt_ring *r)
 	WRITE_ONCE(r->lossy, false);
 	WRITE_ONCE(r->reported_at, kt_clock());
 	barrier();
-	for (class = 0; class < KTAPE_CLASSES && !full; class ++) {
+	for (class = 0; class < KTAPE_CLASSES && !full; ++class) {
 		if (!kt_ring_loss_take(r, class, &loss))
 			continue;
 		full = loss_write(to, r, class, &loss);

@@ -230,7 +230,10 @@ enum kt_result kt_filter_pass(const struct kt_filters *f, struct kt_ring *r,
 
 /* Opcodes that are events. */
 static const bool filter_is_event[KTAPE_OPCODES] = {
-#define KTAPE_EVENT(opcode, NAME, name, CLASS, help) [opcode] = true,
+/* clang-format off */
+#define KTAPE_EVENT(opcode, NAME, name, CLASS, help) \
+	[opcode] = true,
+/* clang-format on */
 #include <ktape/events.h>
 };
 

@@ -370,7 +370,6 @@ static void notrace probe_local_timer_exit(void *data, int vector)
 		KT_EVENT0(IPI_ENTRY, KTAPE_IPI_##REASON);                \
 		kt_probe_leave();                                        \
 	}                                                                \
-                                                                         \
 	static void notrace probe_##name##_exit(void *data, int vector)  \
 	{                                                                \
 		kt_probe_enter();                                        \

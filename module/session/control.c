@@ -270,7 +270,7 @@ static void control_write_ledger(const struct kt_order *order, unsigned int cpu)
 	}
 	for (kind = 0; kind < KTAPE_RINGS_PER_CPU; kind++) {
 		r = kt_session_ring(order->s, cpu, kind);
-		for (class = 0; class < KTAPE_CLASSES; class ++)
+		for (class = 0; class < KTAPE_CLASSES; ++class)
 			if (kt_count_read(&r->page->emitted[class]) &&
 			    !(kind == KTAPE_RING_CONTROL &&
 			      class == KTAPE_CLASS_CONTROL))

@@ -34,7 +34,6 @@ void ktape_emit_trace_event(u32 code, ...);
 	do {                                                                   \
 		if (static_branch_unlikely(&ktape_listening)) {                \
 			const u32 __args[] = { 0, ##__VA_ARGS__ };             \
-                                                                               \
 			ktape_emit_exception(severity, code, __args + 1,       \
 					     ARRAY_SIZE(__args) - 1, buf, len, \
 					     has);                             \

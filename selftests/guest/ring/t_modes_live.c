@@ -276,7 +276,7 @@ TEST_F_TIMEOUT(live, mapped_add_up, 400)
 	ASSERT_EQ(0, count_records_read(&r[0].got, n));
 	for (int i = 0; i < self->cpus * 2; i++) {
 		ASSERT_EQ(0, kt_stats(self->fd, i / 2, i % 2, &st));
-		for (int class = 0; class < KTAPE_CLASSES; class ++) {
+		for (int class = 0; class < KTAPE_CLASSES; ++class) {
 			uint64_t gone = 0;
 
 			for (int why = 0; why < KTAPE_LOST_REASONS; why++)

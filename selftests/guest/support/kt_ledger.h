@@ -224,7 +224,7 @@ static inline int64_t kt_ledger_check(struct kt_ledger *l, int fd, int cpus)
 			ret = kt_stats(fd, cpu, kind, &st);
 			if (ret)
 				return ret;
-			for (int class = 0; class < KTAPE_CLASSES; class ++)
+			for (int class = 0; class < KTAPE_CLASSES; ++class)
 				kt_ledger_class(l, &st, class);
 			kt_ledger_last(l, &st);
 			lost += kt_lost(&st);

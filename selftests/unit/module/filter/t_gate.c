@@ -299,7 +299,7 @@ int main(int argc, char **argv)
 	w.ours = 1;
 	slot = hash_long(key_of_timer(w.ours), SLOT_BITS);
 	for (w.new = w.ours + 1;
-	     hash_long(key_of_timer(w.new), SLOT_BITS) != slot; w.new ++)
+	     hash_long(key_of_timer(w.new), SLOT_BITS) != slot; w.new += 1)
 		;
 	return tap_main(tests, ARRAY_SIZE(tests), argc, argv);
 }
