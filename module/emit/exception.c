@@ -35,6 +35,7 @@ void notrace kt_exception_of(u32 severity, u32 code, const u32 *args,
 	u32 words[KTAPE_NARGS_MAX] = { code };
 	const struct kt_record rec = {
 		.code = KT_CODE(KTAPE_EV_EXCEPTION,
+				/* the largest one, as a mask */
 				(severity & KTAPE_HW_SEVERITY3) |
 					(has_buffer ? HAS_BUFFER : 0),
 				1, 1 + taken),

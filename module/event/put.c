@@ -4,7 +4,7 @@
  * them record it.
  *
  * All functions have the event in registers, and those that are on the way of most events
- * call others only as their last step.  So they have nothing to save.
+ * call others only as their last step.  So they are tail calls, and save no registers.
  */
 #include "internal.h"
 
@@ -40,7 +40,10 @@ static noinline void notrace put_slow(u32 code, u32 place, u32 a0, u32 a1,
 	put_rest(code, place, a0, a1, a2, sessions & (sessions - 1));
 }
 
-/* The same, but the first session has stored the event and has to publish nested ones. */
+/*
+ * The same, but the first session has stored the event and has to publish the records that
+ * nested writers left behind it.
+ */
 static noinline void notrace put_nested(u32 code, u32 place, u32 a0, u32 a1,
 					u32 a2, unsigned long sessions)
 {
@@ -64,23 +67,24 @@ static __always_inline void put_words(u32 code, u32 place, u32 a0, u32 a1,
 		r = put_ring(place, sessions);
 		kt_count(&r->page->emitted[KT_PLACE_CLASS(place)]);
 		if (unlikely(!kt_ring_reserve(r, len, &w, &p, &lo, false)))
-			return put_slow(code, place, nargs > 0 ? a0 : 0,
-					nargs > 1 ? a1 : 0, nargs > 2 ? a2 : 0,
-					sessions);
+			return put_slow(code, place, a0, a1, a2, sessions);
 		kt_record_fill(p, lo, code, nargs, a0, a1, a2);
 		if (unlikely(!kt_ring_published(r, w, w + len)))
-			return put_nested(code, place, nargs > 0 ? a0 : 0,
-					  nargs > 1 ? a1 : 0,
-					  nargs > 2 ? a2 : 0, sessions);
+			return put_nested(code, place, a0, a1, a2, sessions);
 		sessions &= sessions - 1;
 	} while (sessions);
 }
 
+/*
+ * kt_put0() to kt_put3() take only the words that the event has, so all arguments stay in the
+ * first registers.
+ */
+
 /**
  * kt_put0() - Do kt_put() for an event without argument words
- * @code: as kt_put(), as all others
- * @place: second
- * @sessions: third
+ * @code: as of kt_put()
+ * @place: as of kt_put()
+ * @sessions: as of kt_put()
  *
  * Context: as kt_put().
  */
@@ -91,10 +95,10 @@ void notrace kt_put0(u32 code, u32 place, unsigned long sessions)
 
 /**
  * kt_put1() - Do kt_put() for an event with one argument word
- * @code: as kt_put(), as all others
- * @place: second
- * @a0: third
- * @sessions: fourth
+ * @code: as of kt_put()
+ * @place: as of kt_put()
+ * @a0: as of kt_put()
+ * @sessions: as of kt_put()
  *
  * Context: as kt_put().
  */
@@ -105,11 +109,11 @@ void notrace kt_put1(u32 code, u32 place, u32 a0, unsigned long sessions)
 
 /**
  * kt_put2() - Do kt_put() for an event with two argument words
- * @code: as kt_put(), as all others
- * @place: second
- * @a0: third
- * @a1: fourth
- * @sessions: fifth
+ * @code: as of kt_put()
+ * @place: as of kt_put()
+ * @a0: as of kt_put()
+ * @a1: as of kt_put()
+ * @sessions: as of kt_put()
  *
  * Context: as kt_put().
  */
@@ -120,12 +124,12 @@ void notrace kt_put2(u32 code, u32 place, u32 a0, u32 a1, unsigned long sessions
 
 /**
  * kt_put3() - Do kt_put() for an event with three argument words
- * @code: as kt_put(), as all others
- * @place: second
- * @a0: third
- * @a1: fourth
- * @a2: fifth
- * @sessions: sixth
+ * @code: as of kt_put()
+ * @place: as of kt_put()
+ * @a0: as of kt_put()
+ * @a1: as of kt_put()
+ * @a2: as of kt_put()
+ * @sessions: as of kt_put()
  *
  * Context: as kt_put().
  */
@@ -145,13 +149,15 @@ void notrace kt_put3(u32 code, u32 place, u32 a0, u32 a1, u32 a2,
  * @sessions: bit n: session n, which records; at least one
  *
  * The addresses of the rings' pointers are computed from @sessions, which the caller has
- * from want bits.  Pairs with the barrier in kt_want_apply().
+ * from want bits, so an address dependency orders their load behind that of the want bits.
+ * Pairs with the barrier in kt_want_apply().
  *
  * Context: as kt_event().
  */
 noinline void notrace kt_put(u32 code, u32 place, u32 a0, u32 a1, u32 a2,
 			     unsigned long sessions)
 {
+	/* The number of words is in the highest bits of @code. */
 	if (code < KT_CODE(0, 0, 0, 2)) {
 		if (code < KT_CODE(0, 0, 0, 1))
 			kt_put0(code, place, sessions);

@@ -244,6 +244,7 @@ static void check_cost_counts(const struct cost *c)
 			lost += stats.lost[KTAPE_LOST_RATE][i];
 		}
 	}
+	/* A CPU that the filter excludes does not even want the events. */
 	if (c->kind == KTAPE_FILTER_CPU ?
 		    emitted :
 		    emitted < (uint64_t)SLICES * ROUNDS * c->per)

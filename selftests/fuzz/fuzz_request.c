@@ -186,7 +186,7 @@ struct serve_peer *serve_peer_enter(int fd, const struct sockaddr *from)
 	return NULL;
 }
 
-void serve_peer_show(struct serve_peer *p)
+void serve_peer_has_token(struct serve_peer *p)
 {
 	(void)p;
 }
@@ -215,7 +215,7 @@ int serve_child_start(const char *const words[SERVE_WORDS], int fd, int client,
 	return 0;
 }
 
-int serve_child_begun(struct serve_child *c)
+int serve_child_wait_begun(struct serve_child *c)
 {
 	(void)c;
 	return conversions % 2 ? 0 : -EBADMSG;

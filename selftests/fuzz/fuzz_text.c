@@ -80,7 +80,7 @@ static void fuzz_trigger(char *text, size_t len)
 	free(shown);
 }
 
-/* Make messages of events whose codes the seeds use; the text is also their buffer. */
+/* Make messages of events whose codes the seeds use; the text is also their blob. */
 static void fuzz_formats(char *text, size_t len)
 {
 	static const uint8_t opcodes[] = { KTAPE_EV_EXCEPTION, KTAPE_EV_USER_EVENT };

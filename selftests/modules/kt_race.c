@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A data race: threads on two CPUs write a word without marks, so many times that KCSAN
- * watches some of the writes, and not so many that its reports fill the log.
+ * A data race: threads on two CPUs write a word with plain accesses (no READ_ONCE(),
+ * WRITE_ONCE()), so many times that KCSAN watches some of the writes, and not so many that its
+ * reports fill the log.
  *
  * For guest/hostile/t_race.sh.
  */

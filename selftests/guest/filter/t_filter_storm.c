@@ -130,7 +130,7 @@ static void take_rest(const struct kt_rec *r, struct kt_take *t)
 	}
 }
 
-/* Return how many of n numbers are divisible. */
+/* Return how many of the numbers 0 to n - 1 are divisible by @of. */
 static uint64_t every(uint64_t n, uint64_t of)
 {
 	return (n + of - 1) / of;

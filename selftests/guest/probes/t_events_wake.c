@@ -2,6 +2,7 @@
 /*
  * Test the events of wake-ups, switches, migrations, exec and names: each as
  * often as it was caused, about the right thread and by the right thread.
+ * sched_switch is recorded with them, because kt_ev.tid needs it.
  */
 #include <sys/wait.h>
 
@@ -34,8 +35,8 @@ FIXTURE_TEARDOWN(wake)
 }
 
 /*
- * Count the records of @op about @tid with @dat20, written by thread @by; 0
- * stands for any.
+ * Count the records of @op about @tid with @dat20, written by thread @by
+ * (0 = any).
  */
 static int nr_of(const struct kt_events *e, uint32_t op, int32_t tid,
 		 uint32_t dat20, int32_t by)
@@ -74,8 +75,8 @@ static void *sleeper_main(void *arg)
 }
 
 /*
- * Number of sleeps of the sleeper. It counts a sleep when nothing can prevent
- * it any more.
+ * Number of sleeps of the sleeper. The kernel counts a sleep when nothing can
+ * prevent it any more.
  */
 static long count_sleeps_of(int32_t tid)
 {

@@ -511,7 +511,7 @@ static void call_and_collect(struct __test_metadata *_metadata,
 {
 	memset(reported, 0, sizeof(*reported));
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
-	ASSERT_EQ(0, kt_target_call(v));
+	ASSERT_EQ(0, kt_target_call_with(v));
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	EXPECT_LE(0, kt_walk(&self->events, keep_values, reported));
 }

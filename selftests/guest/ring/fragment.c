@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Fragment the memory, and hold it so.
+ * Fragment the memory, and hold it so, for used/scenes/fragment.sh: hardly any free piece is then
+ * as large as a block of a ring.  (t_fragment.c does the same in its own process.)
  *
  * usage: fragment FILE
  *   Creates FILE with a line that says what the memory is like, and holds the memory
@@ -9,7 +10,7 @@
 #include "kt_fragment.h"
 #include "kt_load.h"
 
-#define BLOCK_KIB 64 /* of a ring */
+#define BLOCK_KIB 64 /* size of a ring's block */
 
 static struct ktg_pipes pipes;
 

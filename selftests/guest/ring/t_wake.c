@@ -134,7 +134,7 @@ static void *wait_main(void *arg)
 	return NULL;
 }
 
-/* A thread sleeps in poll() only, once it has said its number. */
+/* Once a thread has stored its tid, poll() is the only place where it sleeps. */
 static bool is_asleep(const struct waiter *w)
 {
 	pid_t tid = __atomic_load_n(&w->tid, __ATOMIC_ACQUIRE);

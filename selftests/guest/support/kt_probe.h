@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Add run-time probes and read names of functions, for guest tests. */
+/*
+ * Add run-time probes, call the function of ktape_target.ko that they hit, and read names of
+ * functions, for guest tests.
+ */
 #ifndef _KT_PROBE_H
 #define _KT_PROBE_H
 
@@ -8,6 +11,7 @@
 #include "kt_module.h"
 #include "kt_ring.h"
 
+/* Has ktape_target(), a function to probe. */
 #define KT_TARGET	"/tests/ktape_target.ko"
 #define KT_TARGET_PARAM "/sys/module/ktape_target/parameters/"
 
@@ -56,6 +60,7 @@ static inline int kt_target_unload(void)
 	return kt_rmmod("ktape_target");
 }
 
+/* Call ktape_target() @n times: its first argument counts the calls from 0 on. */
 static inline int kt_target_calls(long n)
 {
 	char text[24];
@@ -64,7 +69,8 @@ static inline int kt_target_calls(long n)
 	return kt_write_text(KT_TARGET_PARAM "calls", text);
 }
 
-static inline int kt_target_call(const unsigned long *v)
+/* Call ktape_target() once, with these four arguments. */
+static inline int kt_target_call_with(const unsigned long *v)
 {
 	char text[80];
 

@@ -15,7 +15,7 @@
 
 #include "tap.h"
 
-#define TRACE_OPCODE  200 /* hash of an unknown event table */
+#define TRACE_OPCODE  200 /* an opcode that the event table does not have */
 #define TRACE_RECORDS 4	  /* records per packet */
 #ifndef TRACE_PACKET
 #define TRACE_PACKET 4096 /* bytes of a packet, with padding */
@@ -100,7 +100,7 @@ __attribute__((unused)) static void trace_write(const char *dir, const char *nam
 		abort();
 }
 
-/* XOR @len bytes of a file at @offset. */
+/* XOR the byte at @offset of a file with @bits. */
 __attribute__((unused)) static void trace_flip(const char *path, uint64_t offset,
 					       unsigned char bits)
 {
@@ -145,8 +145,8 @@ struct trace_result {
 	unsigned int truncated;
 	unsigned int late;
 	unsigned int gaps;
-	uint64_t lost;
-	uint64_t packets;	  /* lost events */
+	uint64_t lost;		  /* events */
+	uint64_t packets;	  /* missing packets */
 	struct ktape_notice last; /* notices TRUNCATED or CORRUPT */
 	struct ktape_error error;
 };

@@ -163,8 +163,9 @@ static void fail_each(bool earlier, bool rename)
 	      "the old output was not replaced");
 	check_equal(count_temporary(), 0);
 	/*
-	 * Three renames into place, and three of the old files out of the way;
-	 * fsync of both folders.
+	 * @nr is one more than there are calls.  Renames: three into place, and three of old files
+	 * out of the way if there are any.  Syncs, only if there are old files: three new files,
+	 * the temporary folder, the final folder.
 	 */
 	if (rename)
 		check_equal(nr, earlier ? 7 : 4);
@@ -200,7 +201,7 @@ static void test_keep(void)
 	kt_stage_keep(&s);
 	check(is_old() && staged_has_text(name, "new"),
 	      "the old or the kept output is missing");
-	kt_temp_sweep();
+	kt_temp_sweep(); /* what the handler of SIGINT and SIGTERM calls */
 	check(staged_has_text(name, "new"), "a signal removes a kept output");
 }
 

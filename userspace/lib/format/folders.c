@@ -48,7 +48,7 @@ static int is_input_folder(const struct dirent *d)
 				     d->d_type == DT_UNKNOWN);
 }
 
-/* Return @err if nothing can be opened any more; else report the folder, and return 0. */
+/* Return -@err if nothing can be opened any more; else report the folder, and return 0. */
 static int skip_input_folder(const struct kt_folders *found, const char *path,
 			     int err)
 {

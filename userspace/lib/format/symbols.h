@@ -14,7 +14,7 @@ struct kt_symbol {
 /**
  * struct kt_symbols - functions by their address
  * @text: the copy, with a NUL behind each name
- * @list: functions, sorted once kt_symbols_find() is called
+ * @list: functions, sorted by address, one name for each
  * @nr: entries of @list
  */
 struct kt_symbols {
@@ -23,7 +23,9 @@ struct kt_symbols {
 	size_t nr;
 };
 
+/* Take a copy of /proc/kallsyms; @s owns @text from here on. */
 int kt_symbols_take(struct kt_symbols *s, char *text, size_t len);
+/* @symbols: struct kt_symbols; void *, as this is the callback "symbol" of struct kt_tp. */
 const char *kt_symbols_find(void *symbols, uint64_t address, uint64_t *offset);
 void kt_symbols_free(struct kt_symbols *s);
 

@@ -32,17 +32,17 @@
 #define LOGICAL_TIME	 8
 
 /**
- * kt_pq_writer_new() - Make the room that files are written with
+ * kt_pq_workspace_new() - Make the compressor and the room that files are written with
  * @pool: the names; must stay valid
  * @compress: compress pages with zstd
- * @writer: set on success
+ * @workspace: set on success
  *
  * Return: 0 or -ENOMEM.
  */
-int kt_pq_writer_new(struct kt_pq_pool *pool, bool compress,
-		     struct kt_pq_writer **writer)
+int kt_pq_workspace_new(struct kt_pq_pool *pool, bool compress,
+			struct kt_pq_workspace **workspace)
 {
-	struct kt_pq_writer *w = calloc(1, sizeof(*w));
+	struct kt_pq_workspace *w = calloc(1, sizeof(*w));
 
 	if (!w)
 		return -ENOMEM;
@@ -57,18 +57,18 @@ int kt_pq_writer_new(struct kt_pq_pool *pool, bool compress,
 	w->dictionary = calloc(KT_PQ_GROUP_ROWS, sizeof(*w->dictionary));
 	if ((compress && !w->zstd) || !w->v || !w->there || !w->indexes ||
 	    !w->order || !w->spare || !w->dictionary) {
-		kt_pq_writer_free(w);
+		kt_pq_workspace_free(w);
 		return -ENOMEM;
 	}
-	*writer = w;
+	*workspace = w;
 	return 0;
 }
 
 /**
- * kt_pq_writer_free() - Free that room
- * @w: the writer, or NULL
+ * kt_pq_workspace_free() - Free the compressor and the room
+ * @w: the workspace, or NULL
  */
-void kt_pq_writer_free(struct kt_pq_writer *w)
+void kt_pq_workspace_free(struct kt_pq_workspace *w)
 {
 	if (!w)
 		return;
@@ -282,13 +282,13 @@ static int put_indexes(struct kt_pq_file *f, bool places)
 /**
  * kt_pq_file_end() - Write the end of a file
  * @f: the file
- * @w: the writer, whose room is used
+ * @w: the workspace
  * @notes: texts for the footer, together less than 12 KiB
  * @nr: number of @notes
  *
  * Return: 0, -ENOMEM or what the output returned.
  */
-int kt_pq_file_end(struct kt_pq_file *f, struct kt_pq_writer *w,
+int kt_pq_file_end(struct kt_pq_file *f, struct kt_pq_workspace *w,
 		   const struct kt_pq_note *notes, unsigned int nr)
 {
 	struct left left = {

@@ -50,7 +50,7 @@ static void sort_by_digit(uint32_t *to, const uint32_t *from,
 
 /**
  * kt_pq_sort() - Order rows by their time
- * @w: the writer, which keeps the order until the next call
+ * @w: the workspace, which keeps the order until the next call
  * @rows: the rows, at least one
  * @part: filled: all rows
  *
@@ -58,7 +58,7 @@ static void sort_by_digit(uint32_t *to, const uint32_t *from,
  *
  * Return: 0.
  */
-int kt_pq_sort(struct kt_pq_writer *w, const struct kt_pq_rows *rows,
+int kt_pq_sort(struct kt_pq_workspace *w, const struct kt_pq_rows *rows,
 	       struct kt_pq_part *part)
 {
 	uint32_t *order = w->order, *spare = w->spare, *swap;
@@ -143,7 +143,7 @@ static void put_group_statistics(struct kt_thrift *th, const struct kt_pq_pool *
 }
 
 /* Put the ColumnMetaData of a column.  @at: offset of the row group in the file. */
-static int put_group_meta(const struct kt_pq_writer *w, struct kt_pq_file *f,
+static int put_group_meta(const struct kt_pq_workspace *w, struct kt_pq_file *f,
 			  const struct kt_pq_chunk *c, uint64_t at,
 			  struct kt_pq_sizes *sizes)
 {
@@ -225,7 +225,7 @@ static bool has_page_keys(const struct kt_pq_pool *pool, const struct kt_pq_chun
 	return true;
 }
 
-static int put_page_index(const struct kt_pq_writer *w, struct kt_pq_file *f,
+static int put_page_index(const struct kt_pq_workspace *w, struct kt_pq_file *f,
 			  const struct kt_pq_chunk *c, struct kt_pq_sizes *sizes)
 {
 	uint8_t *to = kt_pq_room(&f->index, 64 + c->nr * PAGE_META_MAX);
@@ -272,7 +272,7 @@ static int put_places(struct kt_pq_file *f, const struct kt_pq_chunk *c,
 
 /* ---- row groups ---------------------------------------------------------------------------- */
 
-static int put_chunk(struct kt_pq_writer *w, struct kt_pq_file *f,
+static int put_chunk(struct kt_pq_workspace *w, struct kt_pq_file *f,
 		     const struct kt_pq_part *part, unsigned int column,
 		     struct kt_pq_group *group)
 {
@@ -299,13 +299,13 @@ static int put_chunk(struct kt_pq_writer *w, struct kt_pq_file *f,
 
 /**
  * kt_pq_put_group() - Write rows as a row group
- * @w: the writer
+ * @w: the workspace
  * @f: the file
  * @part: the rows, at least one
  *
  * Return: 0, -ENOMEM or what the output returned.
  */
-int kt_pq_put_group(struct kt_pq_writer *w, struct kt_pq_file *f,
+int kt_pq_put_group(struct kt_pq_workspace *w, struct kt_pq_file *f,
 		    const struct kt_pq_part *part)
 {
 	struct kt_pq_group *group = (void *)kt_pq_room(&f->groups, sizeof(*group));

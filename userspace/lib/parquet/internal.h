@@ -83,7 +83,7 @@ struct kt_pq_chunk {
 };
 
 /**
- * struct kt_pq_writer - room that all tables use in turn
+ * struct kt_pq_workspace - compressor and room, which all files use in turn
  * @pool: names
  * @zstd: compressor; NULL = pages are not compressed
  * @out: bytes of a row group
@@ -99,7 +99,7 @@ struct kt_pq_chunk {
  * @turn: number of dictionaries and pages so far
  * @dictionary: by index, number in the pool
  */
-struct kt_pq_writer {
+struct kt_pq_workspace {
 	struct kt_pq_pool *pool;
 	ZSTD_CCtx *zstd;
 	struct kt_pq_buf out;
@@ -167,7 +167,7 @@ struct kt_pq_file {
 };
 
 /* page.c */
-int kt_pq_put_column(struct kt_pq_writer *w, const struct kt_pq_part *part,
+int kt_pq_put_column(struct kt_pq_workspace *w, const struct kt_pq_part *part,
 		     unsigned int column, struct kt_pq_chunk *chunk);
 
 /* Return the physical type of a column. */

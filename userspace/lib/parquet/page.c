@@ -56,14 +56,14 @@ static int64_t floor_us(int64_t ns)
 	return us - (ns % NS_PER_US < 0);
 }
 
-static void view_same(struct kt_pq_writer *w, const struct kt_pq_part *part,
+static void view_same(struct kt_pq_workspace *w, const struct kt_pq_part *part,
 		      unsigned int column)
 {
 	for (uint32_t i = 0; i < part->to - part->from; i++)
 		w->v[i] = part->rows->same[column];
 }
 
-static void view_utc(struct kt_pq_writer *w, const struct kt_pq_part *part)
+static void view_utc(struct kt_pq_workspace *w, const struct kt_pq_part *part)
 {
 	const struct kt_pq_rows *r = part->rows;
 	const int64_t *ts = r->cells[r->schema->time].v;
@@ -77,7 +77,7 @@ static void view_utc(struct kt_pq_writer *w, const struct kt_pq_part *part)
 }
 
 /* Copy the values of a part, in its order. */
-static void gather_values(struct kt_pq_writer *w, const struct kt_pq_part *part,
+static void gather_values(struct kt_pq_workspace *w, const struct kt_pq_part *part,
 			  const struct kt_pq_cells *c)
 {
 	const bool dense = part->rows->schema->sorts;
@@ -101,7 +101,7 @@ static void gather_values(struct kt_pq_writer *w, const struct kt_pq_part *part,
 	}
 }
 
-static void make_view(struct kt_pq_writer *w, const struct kt_pq_part *part,
+static void make_view(struct kt_pq_workspace *w, const struct kt_pq_part *part,
 		      unsigned int column, struct view *view)
 {
 	const struct kt_pq_rows *r = part->rows;
@@ -158,7 +158,7 @@ static void widen_name(const struct kt_pq_pool *pool, struct kt_pq_range *r,
 }
 
 /* Find the range of the names of a page: each different name counts once. */
-static void range_names(struct kt_pq_writer *w, const uint32_t *indexes,
+static void range_names(struct kt_pq_workspace *w, const uint32_t *indexes,
 			size_t n, struct kt_pq_range *r)
 {
 	w->turn++;
@@ -224,7 +224,7 @@ static char *put_page_head(char *p, const struct kt_pq_chunk *c, bool dictionary
 }
 
 /* Compress w->raw and put it behind its header at the end of w->out. */
-static int put_page(struct kt_pq_writer *w, struct kt_pq_chunk *c,
+static int put_page(struct kt_pq_workspace *w, struct kt_pq_chunk *c,
 		    bool dictionary, uint32_t values)
 {
 	size_t plain = w->raw.len;
@@ -261,7 +261,7 @@ static const int64_t *values_at(const struct view *view, size_t at)
 }
 
 /* Put the values of a page at the end of w->raw. */
-static int put_page_values(struct kt_pq_writer *w, const struct kt_pq_chunk *c,
+static int put_page_values(struct kt_pq_workspace *w, const struct kt_pq_chunk *c,
 			   const struct view *view, size_t at, size_t n)
 {
 	unsigned int type = c->column->type;
@@ -294,7 +294,7 @@ static int put_page_values(struct kt_pq_writer *w, const struct kt_pq_chunk *c,
 }
 
 /* Put the dictionary of a column, and set w->indexes. */
-static int put_dictionary(struct kt_pq_writer *w, struct kt_pq_chunk *c,
+static int put_dictionary(struct kt_pq_workspace *w, struct kt_pq_chunk *c,
 			  const struct view *view, size_t n)
 {
 	uint32_t nr = 0;
@@ -326,7 +326,7 @@ static int put_dictionary(struct kt_pq_writer *w, struct kt_pq_chunk *c,
 }
 
 /* Make w->local as large as the pool. */
-static int grow_local(struct kt_pq_writer *w)
+static int grow_local(struct kt_pq_workspace *w)
 {
 	uint32_t nr = w->pool->nr;
 	uint32_t *p;
@@ -347,7 +347,7 @@ static int grow_local(struct kt_pq_writer *w)
 	return 0;
 }
 
-static int put_data_page(struct kt_pq_writer *w, struct kt_pq_chunk *c,
+static int put_data_page(struct kt_pq_workspace *w, struct kt_pq_chunk *c,
 			 const struct view *view, size_t at, struct kt_pq_page *page)
 {
 	size_t n = page->rows - page->nulls;
@@ -376,7 +376,7 @@ static int put_data_page(struct kt_pq_writer *w, struct kt_pq_chunk *c,
 	return err;
 }
 
-static int put_pages(struct kt_pq_writer *w, struct kt_pq_chunk *c,
+static int put_pages(struct kt_pq_workspace *w, struct kt_pq_chunk *c,
 		     const struct view *view, uint32_t rows)
 {
 	uint32_t some = view->there ? count_there(view->there, rows) : rows;
@@ -415,14 +415,14 @@ static uint8_t encoding_of(unsigned int type)
 
 /**
  * kt_pq_put_column() - Put a column of a row group at the end of w->out
- * @w: the writer
+ * @w: the workspace
  * @part: rows of the row group
  * @column: the column
  * @chunk: filled
  *
  * Return: 0 or -ENOMEM.
  */
-int kt_pq_put_column(struct kt_pq_writer *w, const struct kt_pq_part *part,
+int kt_pq_put_column(struct kt_pq_workspace *w, const struct kt_pq_part *part,
 		     unsigned int column, struct kt_pq_chunk *chunk)
 {
 	const struct kt_pq_column *c = &part->rows->schema->columns[column];

@@ -5,7 +5,7 @@
  * Read the files in this order; each calls only those before it:
  *
  *	internal.h	columns, pages and row groups in memory
- *	pool.c		the names of all tables, each once
+ *	pool.c		the texts of types NAME and SAME, of all tables, each once
  *	rows.c		the rows of a row group, by column, in memory
  *	thrift.h	the bytes of structures
  *	encode.c	the bytes of values
@@ -153,7 +153,7 @@ struct kt_pq_rows {
 };
 
 struct kt_pq_file;
-struct kt_pq_writer;
+struct kt_pq_workspace; /* compressor and room, which all files use in turn */
 
 /* pool.c */
 uint8_t *kt_pq_room(struct kt_pq_buf *b, size_t n);
@@ -213,9 +213,9 @@ struct kt_pq_part {
 	uint32_t to;
 };
 
-int kt_pq_sort(struct kt_pq_writer *w, const struct kt_pq_rows *rows,
+int kt_pq_sort(struct kt_pq_workspace *w, const struct kt_pq_rows *rows,
 	       struct kt_pq_part *part);
-int kt_pq_put_group(struct kt_pq_writer *w, struct kt_pq_file *f,
+int kt_pq_put_group(struct kt_pq_workspace *w, struct kt_pq_file *f,
 		    const struct kt_pq_part *part);
 
 /* file.c */
@@ -239,12 +239,12 @@ struct kt_pq_note {
 int kt_pq_file_new(const struct kt_pq_schema *schema,
 		   const struct kt_pq_output *output, struct kt_pq_file **file);
 uint64_t kt_pq_file_size(const struct kt_pq_file *f);
-int kt_pq_file_end(struct kt_pq_file *f, struct kt_pq_writer *w,
+int kt_pq_file_end(struct kt_pq_file *f, struct kt_pq_workspace *w,
 		   const struct kt_pq_note *notes, unsigned int nr);
 void kt_pq_file_free(struct kt_pq_file *f);
 
-int kt_pq_writer_new(struct kt_pq_pool *pool, bool compress,
-		     struct kt_pq_writer **writer);
-void kt_pq_writer_free(struct kt_pq_writer *w);
+int kt_pq_workspace_new(struct kt_pq_pool *pool, bool compress,
+			struct kt_pq_workspace **workspace);
+void kt_pq_workspace_free(struct kt_pq_workspace *w);
 
 #endif /* _KT_PARQUET_PARQUET_H */

@@ -27,13 +27,16 @@ const struct kt_threadx_kind *kt_threadx_kind(uint32_t id)
 	return k ? k : find_kind(kt_threadx_kinds_ux, id);
 }
 
-/* Return true if a context is a thread. */
+/* Check whether a context is a thread or idle, so neither an interrupt nor the initialisation. */
 bool kt_threadx_is_thread(uint32_t context)
 {
 	return context != KT_THREADX_ISR && context != KT_THREADX_INIT;
 }
 
-/* Return the thread id for a context: its address without bit 31, -1 if it is no thread. */
+/*
+ * Return the thread id for a context: its address without bit 31, 0 for idle, -1 for an
+ * interrupt or the initialisation.
+ */
 int32_t kt_threadx_tid(uint32_t context)
 {
 	return kt_threadx_is_thread(context) ? (int32_t)(context & INT32_MAX) : -1;

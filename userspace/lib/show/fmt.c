@@ -13,7 +13,6 @@
 
 #define FORMATS_MAX 16384U
 #define LINE_MAX    2048U
-#define NUMBER_MAX  32U
 #define MAJOR_MAX   0xffffffU
 #define MINOR_MAX   0xffU
 #define ARGS_MAX    99U

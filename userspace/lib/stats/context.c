@@ -72,7 +72,7 @@ void kt_rtos_link(struct ktape_rtos *r, struct kt_rtos_events *events)
 		struct kt_rtos_thread *t = NULL;
 
 		list[i].same = KT_RTOS_NEVER;
-		if (kt_rtos_runs(list[i].e.context))
+		if (kt_rtos_thread_or_idle(list[i].e.context))
 			t = kt_rtos_find(r, list[i].e.context);
 		if (!t)
 			continue;
@@ -101,7 +101,8 @@ static uint64_t next_thread(struct walk *w, uint64_t i)
 {
 	if (w->ahead <= i)
 		w->ahead = i + 1;
-	while (w->ahead < w->nr && !kt_rtos_runs(w->list[w->ahead].e.context))
+	while (w->ahead < w->nr &&
+	       !kt_rtos_thread_or_idle(w->list[w->ahead].e.context))
 		w->ahead++;
 	return w->ahead;
 }
@@ -244,7 +245,8 @@ static void set_next_in_thread(struct walk *w, uint64_t i)
 		e->next = next_after_relinquish(w, i);
 		break;
 	default:
-		e->next = i + 1 < w->nr && kt_rtos_runs(w->list[i + 1].e.context) ?
+		e->next = i + 1 < w->nr && kt_rtos_thread_or_idle(
+						   w->list[i + 1].e.context) ?
 				  w->list[i + 1].e.context :
 				  e->context;
 		break;
@@ -260,7 +262,7 @@ void kt_rtos_contexts(struct ktape_rtos *r, struct kt_rtos_events *events)
 
 	kt_rtos_link(r, events);
 	for (uint64_t i = 0; i < events->nr; i++) {
-		if (!kt_rtos_runs(list[i].e.context)) {
+		if (!kt_rtos_thread_or_idle(list[i].e.context)) {
 			set_next_in_isr(&w, i);
 			continue;
 		}
@@ -287,7 +289,7 @@ static void learn_prio(struct ktape_rtos *r, const struct kt_rtos_event *e)
 {
 	struct kt_rtos_thread *t = NULL;
 
-	if (kt_rtos_runs(e->e.context) && e->e.id != KT_THREADX_RUNNING)
+	if (kt_rtos_thread_or_idle(e->e.context) && e->e.id != KT_THREADX_RUNNING)
 		t = kt_rtos_find(r, e->e.context);
 	if (t) {
 		t->prio = e->e.prio;
@@ -306,7 +308,7 @@ static void learn_first(struct ktape_rtos *r, const struct kt_rtos_event *list,
 {
 	for (uint64_t i = nr; i--;) {
 		const struct kt_rtos_event *e = &list[i];
-		struct kt_rtos_thread *t = kt_rtos_runs(e->e.context) ?
+		struct kt_rtos_thread *t = kt_rtos_thread_or_idle(e->e.context) ?
 						   kt_rtos_find(r, e->e.context) :
 						   NULL;
 
@@ -355,7 +357,7 @@ static void make_running(struct ktape_rtos *r, struct kt_rtos_event *e,
 						    : from->e.stamp + later,
 		},
 	};
-	if (e->e.context && kt_rtos_runs(e->e.context))
+	if (e->e.context && kt_rtos_thread_or_idle(e->e.context))
 		t = kt_rtos_find(r, e->e.context);
 	if (!t)
 		return;

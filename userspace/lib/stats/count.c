@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Count what threads and interrupts did, and how much stack the threads used. */
+/*
+ * Count what the threads and interrupts of an RTOS trace did, in events of ThreadX and by
+ * the rules of TraceX, and how much stack the threads used.
+ */
 #include "stats/rtos.h"
 
 /* Index + 1 of the word of an event that is the stack pointer; 0 = none. */
@@ -23,7 +26,10 @@ static void count_stack(struct kt_rtos_thread *t,
 		return;
 	sp = e->info[word - 1];
 	left = sp < t->t.stack_start ? 0 : sp - t->t.stack_start;
-	/* A pointer below the stack is an overflow: report each one. */
+	/*
+	 * A pointer below the stack is an overflow: none is free, and @stack_event becomes the
+	 * last such event.
+	 */
 	if (sp >= t->t.stack_start && left >= t->t.stack_min)
 		return;
 	t->t.stack_min = left;
@@ -38,7 +44,7 @@ static void count_context_thread(struct ktape_rtos *r,
 	r->totals.suspensions += e->id == KT_THREADX_SUSPEND;
 	r->totals.resumptions += e->id == KT_THREADX_RESUME;
 	r->totals.time_slices += e->id == KT_THREADX_TIME_SLICE;
-	if (!t || !kt_rtos_runs(e->context))
+	if (!t || !kt_rtos_thread_or_idle(e->context))
 		return;
 	t->t.events++;
 	t->t.suspensions += e->id == KT_THREADX_SUSPEND;
@@ -69,9 +75,9 @@ static void count_switches(struct ktape_rtos *r,
 	for (uint64_t i = 0; i < nr; i++) {
 		const struct ktape_rtos_event *e = &list[i].e;
 
-		if (!current && kt_rtos_runs(e->context))
+		if (!current && kt_rtos_thread_or_idle(e->context))
 			current = e->context;
-		if (!kt_rtos_runs(e->next))
+		if (!kt_rtos_thread_or_idle(e->next))
 			continue;
 		r->totals.context_switches += current && current != e->next;
 		current = e->next ? e->next : current;
@@ -84,7 +90,8 @@ static uint32_t next_running(const struct kt_rtos_event *list, uint64_t nr,
 {
 	if (*at <= i)
 		*at = i + 1;
-	while (*at < nr && (!list[*at].e.next || !kt_rtos_runs(list[*at].e.next)))
+	while (*at < nr &&
+	       (!list[*at].e.next || !kt_rtos_thread_or_idle(list[*at].e.next)))
 		(*at)++;
 	if (*at < nr)
 		return list[*at].e.next;
@@ -92,6 +99,11 @@ static uint32_t next_running(const struct kt_rtos_event *list, uint64_t nr,
 	return i + 1 < nr ? list[nr - 1].e.next : 0;
 }
 
+/*
+ * The rule of TraceX: a resumption or time slice counts if another context than the current
+ * thread follows.  For a resumption that is the next thread that runs at all; for a time slice
+ * the context right behind it, which may be idle or an interrupt.
+ */
 static void count_preemptions(struct ktape_rtos *r,
 			      const struct kt_rtos_event *list, uint64_t nr)
 {
@@ -106,7 +118,7 @@ static void count_preemptions(struct ktape_rtos *r,
 			next = next_running(list, nr, i, &at);
 		if (e->id == KT_THREADX_RESUME || e->id == KT_THREADX_TIME_SLICE)
 			r->totals.preemptions += next != current;
-		if (next && kt_rtos_runs(next))
+		if (next && kt_rtos_thread_or_idle(next))
 			current = next;
 	}
 }

@@ -139,7 +139,7 @@ int kt_rtos_inversions(struct ktape_rtos *r, struct kt_rtos_events *events)
 		struct kt_rtos_thread *t = kt_rtos_find(r, list[i].e.context);
 
 		/* Walked backwards, so that the first event's priority remains. */
-		if (t && kt_rtos_runs(list[i].e.context))
+		if (t && kt_rtos_thread_or_idle(list[i].e.context))
 			t->prio = list[i].e.prio;
 	}
 	for (uint64_t i = 0; i < events->nr; i++) {

@@ -239,7 +239,7 @@ static void link_all(struct ktape_rtos *r)
 			struct kt_rtos_event *e = &events->list[i];
 			struct kt_rtos_thread *t = NULL;
 
-			if (kt_rtos_runs(e->e.context))
+			if (kt_rtos_thread_or_idle(e->e.context))
 				t = kt_rtos_find(r, e->e.context);
 			if (!t)
 				continue;

@@ -124,8 +124,8 @@ void kt_rtos_count(struct ktape_rtos *r, const struct kt_rtos_events *events);
 /* inversion.c */
 int kt_rtos_inversions(struct ktape_rtos *r, struct kt_rtos_events *events);
 
-/* Check whether a context is a thread. */
-static inline bool kt_rtos_runs(uint32_t context)
+/* Check whether a context is a thread or idle, so neither an interrupt nor the initialisation. */
+static inline bool kt_rtos_thread_or_idle(uint32_t context)
 {
 	return kt_threadx_is_thread(context);
 }

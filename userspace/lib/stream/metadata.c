@@ -3,8 +3,8 @@
  * Write CTF metadata from the event table, add values to it, and convert times with
  * its clock.
  *
- * metadata_parse.c reads metadata, metadata_check.c computes and checks its
- * checksum.
+ * metadata_parse.c reads metadata, metadata_seal.c computes the checksum, metadata_check.c finds
+ * what is damaged.
  */
 #include "util/bits.h"
 #include "util/memory.h"
@@ -41,7 +41,7 @@ static const struct event_text event_texts[] = {
 /* clang-format on */
 
 /* Return the index of an event in the table's order, or one past the end. */
-size_t kt_event_place(unsigned int opcode)
+size_t kt_event_index(unsigned int opcode)
 {
 	size_t i = 0;
 

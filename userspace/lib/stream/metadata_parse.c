@@ -267,7 +267,7 @@ static void end_event(struct parser *p, const char *begin)
 	if (p->name[strspn(p->name, "abcdefghijklmnopqrstuvwxyz0123456789_")])
 		p->name[0] = '\0';
 	memcpy(p->info->names[p->id], p->name, sizeof(p->name));
-	p->next = kt_event_place((unsigned int)p->id);
+	p->next = kt_event_index((unsigned int)p->id);
 	ours = kt_event_text(p->next++, &opcode, &len);
 	/* This library's text ends in "};\n", the parser is after the "}". */
 	if ((ours && len == there + 2 && !memcmp(ours, begin, there)) ||
@@ -464,7 +464,7 @@ int kt_metadata_inner(const char *json, size_t len, char **text,
  * Convert an offset in the text to an offset in @data, which may be in packets.
  * UINT64_MAX (not known) is returned unchanged.
  */
-uint64_t kt_metadata_place(const uint8_t *data, size_t len, uint64_t offset)
+uint64_t kt_metadata_offset(const uint8_t *data, size_t len, uint64_t offset)
 {
 	struct ktape_metadata_packet m;
 	uint64_t text, at = 0;

@@ -61,7 +61,7 @@ int kt_heap_add(struct ktape_trace *t, struct kt_stream *s)
 }
 
 /* Restore the order after the top stream advanced or, if @ended, has no more events. */
-void kt_heap_reorder(struct ktape_trace *t, bool ended)
+void kt_heap_first_moved(struct ktape_trace *t, bool ended)
 {
 	if (ended) {
 		t->heap[0]->in_heap = false;
@@ -76,7 +76,7 @@ void kt_heap_reorder(struct ktape_trace *t, bool ended)
  * Order the heap again after a caller has moved its streams.  A stream that has no event
  * any more is marked by @in_heap false.
  */
-void kt_heap_again(struct ktape_trace *t)
+void kt_heap_rebuild(struct ktape_trace *t)
 {
 	size_t nr = 0;
 

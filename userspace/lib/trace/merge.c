@@ -29,7 +29,7 @@ static KT_NOINLINE int advance_rest(struct ktape_trace *t, struct kt_stream *s,
 	}
 	if (ret <= 0)
 		ret = kt_stream_load(t, s);
-	kt_heap_reorder(t, ret <= 0);
+	kt_heap_first_moved(t, ret <= 0);
 	return ret < 0 ? ret : 0;
 }
 

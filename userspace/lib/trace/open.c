@@ -68,7 +68,7 @@ static int check_trace_metadata(struct ktape_trace *t, const void *metadata,
 		t->unsealed = damage;
 	if (err != -EBADMSG)
 		return err == -ENODATA ? 0 : err;
-	damage.offset = kt_metadata_place(metadata, len, damage.offset);
+	damage.offset = kt_metadata_offset(metadata, len, damage.offset);
 	kt_notice(t, KTAPE_NOTICE_METADATA, NULL, &damage);
 	return 0;
 }

@@ -167,5 +167,5 @@ void kt_cursors_end(struct kt_slices *sl)
 			kt_stream_at(c->s, &content, &c->here);
 	}
 	sl->t->last_ts = sl->last_ts;
-	kt_heap_again(sl->t);
+	kt_heap_rebuild(sl->t);
 }

@@ -147,7 +147,7 @@ int kt_reader_run(struct kt_reader *r, struct kt_slice *slice)
 		t->nr_streams = t->nr_heap = slice->nr_shares;
 		t->current = NULL;
 		t->last_ts = 0;
-		kt_heap_again(t);
+		kt_heap_rebuild(t);
 		err = how->work(how->arg, slice);
 	}
 	if (!err)

@@ -87,6 +87,8 @@ struct kt_lane;
  * @begun: a packet was read before; the following members are valid
  * @seq: sequence number of the previous packet
  * @discarded: lost events up to the previous packet
+ * @lost: lost events by reason, up to the previous packet
+ * @counted: the previous packet has counts; the empty packet that begins a file has none
  * @ts_end: end time of the previous packet
  * @broken: the current packet has a bad record, at which reading it ended
  * @filled: it had an event
@@ -161,9 +163,9 @@ struct kt_loss {
 	uint64_t from;
 	uint64_t to;
 	uint64_t at; /* reported before the first event that is not earlier */
-	bool continued;
-	uint8_t reasons;
-	bool early; /* it begins with the trace */
+	bool continued;	 /* a further part of a loss that was reported */
+	uint8_t reasons; /* KTAPE_NOTICE_* */
+	bool early;	 /* it begins with the trace */
 };
 
 /**
@@ -202,8 +204,8 @@ struct kt_loss {
  * @came: live: end time of the latest packet, now and 1 to KT_AGES - 1 half seconds
  *	ago
  * @aged_at: live: when @came was shifted, in ms
- * @left_at: live: when the last event was delivered, in ms, 0 = that time is already
- *	added to @aged_at
+ * @left_at: live: when the caller was last given an event, in ms.  Until it asks for the next
+ *	one, events do not age: age_events() adds that time to @aged_at, and sets this to 0
  * @shown_at: live: when the caller's idle() was called last, in ms
  * @woken_at: live: when the caller's wake descriptor became readable, in ms, 0 = not
  *	yet
@@ -224,7 +226,7 @@ struct kt_loss {
  * @far_freq: frequency of the clock of which @far_from was made, 0 = not yet
  * @far_from: last tick whose time fits in ns (far.c)
  * @reported_far: a later one was reported
- * @far: the event that has @far_from instead
+ * @far: copy of an event with a later time, delivered with the time @far_from
  * @packet: called with each packet's header when the packet begins, may be NULL; if
  *	set, nothing is read before kt_trace_begin()
  * @packet_arg: first argument of @packet
@@ -343,8 +345,8 @@ void kt_lane_free(struct kt_lane *lane);
 
 /* heap.c */
 int kt_heap_add(struct ktape_trace *t, struct kt_stream *s);
-void kt_heap_reorder(struct ktape_trace *t, bool ended);
-void kt_heap_again(struct ktape_trace *t);
+void kt_heap_first_moved(struct ktape_trace *t, bool ended);
+void kt_heap_rebuild(struct ktape_trace *t);
 
 /* At equal times, names come first, then control records, then events by CPU. */
 static inline bool kt_stream_is_before(const struct kt_stream *a,

@@ -307,7 +307,7 @@ static uint64_t accept_window(struct kt_windows *w)
 	}
 	v->records += records;
 	w->passed += records;
-	kt_heap_again(v->trace);
+	kt_heap_rebuild(v->trace);
 	return records;
 }
 

@@ -48,7 +48,7 @@ static void notify_split(void *arg, unsigned int kind, const struct ktape_error 
 		s->options.notice(s->options.arg, &n);
 }
 
-/* Shorten a truncated packet to its complete records, without fields of an event that is cut. */
+/* Shorten a truncated packet to its complete records: an event that is cut is left out. */
 static void mend_packet(const struct split *s, uint8_t *data, struct ktape_packet *p)
 {
 	struct ktape_event event;
@@ -105,7 +105,7 @@ static int check_pipe_metadata(struct split *s, const uint8_t *data,
 
 	if (err != -EBADMSG)
 		return err == -ENODATA ? 0 : err;
-	damage.offset = kt_metadata_place(data, size, damage.offset);
+	damage.offset = kt_metadata_offset(data, size, damage.offset);
 	notify_split(s, KTAPE_NOTICE_METADATA, &damage);
 	return 0;
 }
@@ -130,6 +130,7 @@ static int begin_split(struct split *s, const char *dir, bool force,
 		err = ktape_metadata_parse(data, size, &s->info, error);
 	if (force)
 		flags |= KTAPE_CTF_FORCE;
+	/* What came from a pipe cannot be read again: it keeps its place even if this fails. */
 	if (s->again)
 		flags |= KTAPE_CTF_STAGED;
 	if (!err)

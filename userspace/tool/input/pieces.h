@@ -7,10 +7,11 @@
 
 /**
  * struct pieces - the traces that a subcommand reads as one
- * @path: what to open: the only trace, or "-" for all of them
+ * @path: what to open, set by pieces_begin() (tool/convert/merge.h): the only trace, or "-":
+ *	standard input is then the pipe to which @child writes all of them as one
  * @paths: all traces, a log folder as its pieces in their order
  * @nr: number of @paths
- * @child: process that merges them, 0 = none
+ * @child: process that merges them, started by pieces_begin(); 0 = none
  */
 struct pieces {
 	const char *path;
@@ -19,6 +20,7 @@ struct pieces {
 	pid_t child;
 };
 
+/* Fills @paths and @nr only; a command that reads one trace calls pieces_begin() instead. */
 int pieces_find(struct pieces *in, int nr, char **operands);
 void pieces_release(struct pieces *in);
 

@@ -255,13 +255,13 @@ static ssize_t read_bytes(const struct serve_child *c, char *to, size_t size)
 }
 
 /**
- * serve_child_begun() - wait until a conversion has begun its output
+ * serve_child_wait_begun() - wait until a conversion has begun its output
  * @c: the conversion, not of events
  *
  * Return: 0; -EBADMSG: it has no output because this is no trace; or another
  * negative errno.
  */
-int serve_child_begun(struct serve_child *c)
+int serve_child_wait_begun(struct serve_child *c)
 {
 	int said = wait_for_bytes(c);
 

@@ -140,7 +140,7 @@ static void show_token(struct MHD_Connection *c)
 	const union MHD_ConnectionInfo *info =
 		mhd.get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
 
-	serve_peer_show(info ? info->socket_context : NULL);
+	serve_peer_has_token(info ? info->socket_context : NULL);
 }
 
 /* ---- answers ---------------------------------------------------------------------------- */
@@ -283,7 +283,7 @@ static int start_child(const struct request *q, const struct conversion *v,
 	/* An answer that has begun cannot say any more that the trace is none. */
 	if (err || v->events)
 		return err;
-	err = serve_child_begun(*child);
+	err = serve_child_wait_begun(*child);
 	if (err)
 		serve_child_end(*child);
 	return err;

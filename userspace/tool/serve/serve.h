@@ -25,12 +25,15 @@
 #include "tool/shared/opt.h"
 
 #define SERVE_TOKEN 32U /* digits of a token */
-#define SERVE_CHILDREN \
-	8U /* most conversions at a time, and as many that follow */
+/*
+ * Most conversions at a time that end by themselves, and as many that follow a trace as it
+ * grows.
+ */
+#define SERVE_CHILDREN	  8U
 #define SERVE_CONNECTIONS 64U	/* most connections at a time */
 #define SERVE_SOCKETS	  96U	/* with those that are being closed */
 #define SERVE_TRACES	  1000U /* most traces of the index */
-#define SERVE_WORDS	  8U
+#define SERVE_WORDS	  8U	/* most words of a conversion's command */
 
 /**
  * struct serve - a server
@@ -71,6 +74,7 @@ struct serve_trace {
 };
 
 int serve_open(const struct serve *s, const char *name, bool *is_dir);
+
 /**
  * struct serve_list - the traces of the folder
  * @traces: the traces
@@ -90,9 +94,13 @@ int serve_info(const struct serve *s, const char *name, struct ktape_info *info)
 /* child.c */
 struct serve_child;
 
+/*
+ * A conversion reads descriptor @trace and ends when @client, a socket, is gone.  @events: its
+ * output becomes text/event-stream.
+ */
 int serve_child_start(const char *const words[SERVE_WORDS], int trace,
 		      int client, bool events, struct serve_child **child);
-int serve_child_begun(struct serve_child *c);
+int serve_child_wait_begun(struct serve_child *c);
 ssize_t serve_child_read(struct serve_child *c, char *to, size_t size);
 void serve_child_end(struct serve_child *c);
 void serve_child_end_all(void);
@@ -105,7 +113,8 @@ struct serve_peer;
 struct sockaddr;
 
 struct serve_peer *serve_peer_enter(int fd, const struct sockaddr *from);
-void serve_peer_show(struct serve_peer *p);
+/* A connection is a stranger until it has sent the token. */
+void serve_peer_has_token(struct serve_peer *p);
 void serve_peer_leave(struct serve_peer *p);
 
 /* page.c */
@@ -113,6 +122,7 @@ int serve_page_index(const struct serve *s, char **text, size_t *len);
 int serve_page_trace(const struct serve *s, const char *kind, const char *name,
 		     char **text, size_t *len);
 const char *serve_page_file(const char *name, const char **type);
+/* Returns a descriptor of the page that converts in a browser. */
 int serve_page_converter(void);
 
 /* http.c */

@@ -240,7 +240,7 @@ bool top_device_save(struct top_device *d, const char *dir, char *said, size_t s
 }
 
 /**
- * top_device_snapshot() - save the records in the rings in a new directory of this date
+ * top_device_snapshot() - save the records in the rings in a new directory named after the time
  * @d: the session
  * @said: set to what was done, or why not
  * @size: bytes of @said

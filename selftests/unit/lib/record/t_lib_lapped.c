@@ -2,6 +2,9 @@
 /* Test the recorder on rings that overtake it: what it says of what it has missed. */
 #include "lib_device.h"
 
+#define PART	       5U /* records in the open block */
+#define AS_MANY_AS_FIT UINT32_MAX
+
 static char dir[320];
 
 /*
@@ -25,11 +28,11 @@ static void test_lapped(void)
 	trace_remove(dir);
 	device_begin();
 	check(!ktape_recorder_open(&device, &how, &r), "open");
-	device_grow(2, 5);
+	device_grow(2, PART);
 	while (ktape_recorder_step(r) > 0)
 		;
 	for (i = 0; i < BLOCKS + 5; i++)
-		device_close(0, UINT32_MAX);
+		device_close(0, AS_MANY_AS_FIT);
 	page = device_page(0);
 	page->tail = (rings[0].block - BLOCKS + 1) * BLOCK;
 	for (i = 0; i < 3; i++) {
@@ -57,7 +60,7 @@ static void lap_at_the_end(void)
 		return;
 	at_layout = NULL;
 	for (unsigned int i = 0; i < BLOCKS + 2; i++)
-		device_close(1, UINT32_MAX);
+		device_close(1, AS_MANY_AS_FIT);
 	device_page(1)->tail = (rings[1].block - BLOCKS + 1) * BLOCK;
 }
 
@@ -80,8 +83,8 @@ static void test_nothing_left(void)
 	device_begin();
 	running = true;
 	check(!ktape_recorder_open(&device, &how, &r), "open");
-	device_grow(2, 5);
-	gone = rings[1].records + 5;
+	device_grow(2, PART);
+	gone = rings[1].records + PART;
 	at_layout = lap_at_the_end;
 	check(!ktape_recorder_finish(r), "finish");
 	check(!at_layout, "the ring did not overtake the recorder");

@@ -2,10 +2,18 @@
 /* Test the inputs of verify: single streams, foreign formats, pipes. */
 #include "lib_sim_work.h"
 
+/**
+ * struct result - what verify says of an input
+ * @ret: error of the run, or of opening it
+ * @notes: notes of the rule "form": a part of the trace is missing
+ * @bound: violations of the rule "bound": counts of packets
+ * @first: the first violation
+ * @error: of opening it
+ */
 struct result {
-	int ret;	/* error of the run, or of opening it */
-	uint64_t notes; /* errors of form */
-	uint64_t bound; /* errors of counts */
+	int ret;
+	uint64_t notes;
+	uint64_t bound;
 	struct ktape_finding first;
 	struct ktape_error error;
 };
@@ -165,7 +173,10 @@ static void test_input_wake(void)
 	}
 }
 
-/* The first record of a ring is cleared: it is counted, but missing. */
+/*
+ * Take the first record out of a ring, as a clear does: it is counted, but missing.
+ * @reported: the packet says so (KTAPE_BLOCK_GAP).
+ */
 static void clear_first(struct sim *s, unsigned int ring, bool reported)
 {
 	struct sim_packet *p = &s->ring[ring].packets[0];
@@ -189,7 +200,10 @@ static void clear_first(struct sim *s, unsigned int ring, bool reported)
 	ktape_packet_seal(p->data);
 }
 
-/* CLEAR right after START is no error. */
+/*
+ * Records that were cleared right after the start are no error if the packet behind them has
+ * GAP, else they are.
+ */
 static void test_input_cleared(void)
 {
 	for (unsigned int reported = 0; reported < 2; reported++) {
@@ -216,7 +230,7 @@ static void test_input_cut_off(void)
 	sim_work(s, 1000);
 	for (unsigned int i = 0; i < SIM_RINGS; i++)
 		sim_close(s, &s->ring[i], sim_sum(s->ring[i].emitted), false);
-	/* The last packet of the pipe. */
+	/* The pipe ends with this packet; it is longer than what is cut off below. */
 	while (!r->open || r->b.at < 1000)
 		sim_work(s, 1);
 	sim_close(s, &s->ring[0], sim_sum(r->emitted), false);

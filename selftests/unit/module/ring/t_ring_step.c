@@ -42,7 +42,11 @@ static const char *const burst_names[BURSTS] = {
 };
 
 struct scene {
-	unsigned int shape; /* shape of the record, or FLUSH */
+	/*
+	 * FLUSH, or the record: 0 to 3 inlined with so many arguments, 4 to 7
+	 * called with shape - 4, RIG_BLOB + n with n and a blob.
+	 */
+	unsigned int shape;
 	unsigned int mode;
 	unsigned int room; /* room left in the block before it */
 	bool fresh;	   /* in an empty ring */
@@ -172,7 +176,8 @@ static void inject(void *arg)
 	poll_readers();
 }
 
-static void each(void *arg, unsigned int number)
+/* Called before each single step: let time pass, and inject again or read. */
+static void after_step(void *arg, unsigned int number)
 {
 	kt_shim_time++;
 	if (w.odds && w.left && lcg_next(&w.random) % w.odds == 0) {
@@ -334,7 +339,7 @@ static bool sweep_bursts(const struct scene *scene)
 				.at = where[i],
 				.stopped = inject,
 				.after = number - i < 60 ? 50 : 4,
-				.each = each,
+				.each = after_step,
 			};
 
 			prepare_scene(scene);
@@ -386,7 +391,7 @@ static bool sweep_pairs(const struct scene *scene)
 				.at = where[i],
 				.stopped = inject,
 				.after = j + 12,
-				.each = each,
+				.each = after_step,
 			};
 
 			prepare_scene(scene);
@@ -405,7 +410,7 @@ static bool sweep_random(const struct scene *scene, unsigned int runs)
 	unsigned int i;
 
 	for (i = 0; i < runs; i++) {
-		struct step step = { .after = 100000, .each = each };
+		struct step step = { .after = 100000, .each = after_step };
 
 		w.random = i * 7919 + 17;
 		prepare_scene(scene);
@@ -440,7 +445,7 @@ static void play_ring_scene(const struct scene *scene)
 		tell_injected(injected);
 }
 
-/* By opcode, for the inlined path. */
+/* The inlined path, with each number of arguments. */
 static void test_put(void)
 {
 	struct scene scene = { .room = 200 };
@@ -471,7 +476,10 @@ static void test_open(void)
 		tell_injected(injected);
 }
 
-/* Positions reach 2^29 and 2^32, and counts 2^29. */
+/*
+ * Positions reach 2^29, where a 32-bit kernel changes their upper word
+ * (ring/wide.h), and 2^32; counts reach 2^29.
+ */
 static void test_step_wrap(void)
 {
 	struct scene scene = { .shape = 1, .room = 8 };
@@ -544,7 +552,7 @@ static void test_step_clock_back(void)
 		play_ring_scene(&opening);
 }
 
-static void test_blob(void)
+static void test_called(void)
 {
 	static const struct scene scene = {
 		.shape = RIG_BLOB + 3,
@@ -644,7 +652,8 @@ static const struct tap_test tests[] = {
 	{ "wrap: positions and counts change their upper word", test_step_wrap },
 	{ "late: 2^32 ticks after the last record", test_step_late },
 	{ "back: the clock stepped back by 2^32 ticks", test_step_clock_back },
-	{ "blob: records that are not inlined", test_blob },
+	{ "called: records that are not inlined, with and without a blob",
+	  test_called },
 	{ "discard: with room, with the last block, without", test_step_discard },
 	{ "flush: closing a block before it is full", test_step_flush },
 	{ "stopped: writers after halt", test_step_stopped },

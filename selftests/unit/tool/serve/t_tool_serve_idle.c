@@ -50,7 +50,7 @@ int serve_child_start(const char *const words[SERVE_WORDS], int trace,
 	return 0;
 }
 
-int serve_child_begun(struct serve_child *c)
+int serve_child_wait_begun(struct serve_child *c)
 {
 	(void)c;
 	be_silent();

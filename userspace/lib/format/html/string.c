@@ -46,7 +46,8 @@ static uint32_t add_string(struct html *h, const char *text, size_t len)
  * @text: the name, any bytes
  * @len: how many; a name is cut after LEN_MAX bytes
  *
- * Return: its number.  Beyond HTML_STRINGS names, that of "(another name)".
+ * Return: its number; that of "(another name)" beyond HTML_STRINGS names, for a hash that
+ * another name has, or without memory.
  */
 uint32_t html_string(struct html *h, const char *text, size_t len)
 {
@@ -79,6 +80,7 @@ uint32_t html_string(struct html *h, const char *text, size_t len)
 
 static const char *word_of(unsigned int type)
 {
+	/* In a page only vectors of interrupts have the type U32. */
 	static const char *const words[KTAPE_TYPES] = {
 		[KTAPE_TYPE_TID] = "thread",  [KTAPE_TYPE_IRQ] = "irq",
 		[KTAPE_TYPE_IPI] = "ipi",     [KTAPE_TYPE_SYSCALL] = "syscall",
@@ -111,6 +113,7 @@ uint32_t html_name(struct html *h, const struct kt_line *l, unsigned int type,
 
 	if (type == KTAPE_TYPE_TID && !value)
 		return html_string(h, "idle", 4);
+	/* An address within a function is no function's name. */
 	if (name.text && !name.offset)
 		return html_string(h, name.text, name.len);
 	if (type == KTAPE_TYPE_DEV)

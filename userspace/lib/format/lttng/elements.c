@@ -38,6 +38,7 @@ bool lt_read_bytes(struct lt_values *v, struct ctf_at *at, const struct ctf_type
 	for (uint64_t i = 0; i < count; i++) {
 		uint8_t byte;
 
+		/* No role by name (ctf.c): an element is not the packet's CPU or thread. */
 		at->name = NULL;
 		if (!ctf_read(at, t, &one))
 			return false;
@@ -212,6 +213,7 @@ static bool read_member(struct text *x, const struct ctf_member *m,
 		return ok;
 	end = x->at->bit;
 	x->at->bit = bit;
+	/* The number had its role at the first reading. */
 	x->at->name = NULL;
 	x->labels = true;
 	ok = put_element_word(x, ",") && put_key(x, key->label) &&
@@ -269,7 +271,10 @@ static bool read_element_elements(struct text *x, const struct ctf_type *t)
 	if (t->text)
 		return read_characters(x, t, count);
 	ok = put_element_word(x, "[");
-	/* Labels are behind the values, which were read to their end. */
+	/*
+	 * When labels are read the values were read before, so the position behind them is
+	 * known: stop when the text is full.
+	 */
 	for (uint64_t i = 0; i < count && ok && !(x->cut && x->labels); i++) {
 		uint64_t before = x->at->bit;
 

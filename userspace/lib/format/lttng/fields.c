@@ -757,7 +757,7 @@ bool lt_values_read(struct lt_values *v, const struct ctf *c,
 	if (s->event->fields && !take_field(&w, s->event->fields))
 		return false;
 	end = s->at.bit;
-	s->at.bit = s->contexts;
+	s->at.bit = s->context_bit;
 	w.end = class->nr_fixed;
 	if (!take_context(&w, &class->contexts[0]) ||
 	    !take_context(&w, &class->contexts[1]))

@@ -77,8 +77,8 @@ static uint64_t time_of(const struct lt_in *t, const struct lt_stream *s,
 /* Keep a loss that is delivered before the next event. */
 static void add_gap(struct lt_stream *s, uint64_t count, uint64_t from, uint64_t to)
 {
-	to = kt_max(to, s->held);
-	s->held = to;
+	to = kt_max(to, s->delivered);
+	s->delivered = to;
 	s->gaps[s->nr_gaps++] = (struct lt_gap){ count, kt_min(from, to), to };
 }
 
@@ -111,7 +111,7 @@ static int next_packet(struct kt_import *in, struct lt_stream *s)
 	struct lt_in *t = in->state;
 	const uint64_t lost = s->lost, from = s->last_until;
 	const uint64_t before = s->begun ? s->until : time_of(t, s, 0);
-	const uint64_t end = kt_max(before, s->held);
+	const uint64_t end = kt_max(before, s->delivered);
 	struct ktape_error error;
 	char place[LT_PLACE];
 	const bool begun = s->begun, doubtful = s->doubtful;
@@ -164,7 +164,7 @@ static void report_far(struct kt_import *in, struct lt_stream *s)
 		return;
 	s->trace->reported_far = true;
 	lt_place(s, place);
-	kt_import_bad(in, s->offset + s->from / 8,
+	kt_import_bad(in, s->offset + s->event_bit / 8,
 		      "%s: times from here on are beyond the year 2262: they are shown as the last one before, and this is reported once",
 		      place);
 }
@@ -177,7 +177,7 @@ static struct kt_back place_of(const struct lt_stream *s, uint64_t ts, uint64_t 
 		.cpu = s->event_cpu,
 		.ts = ts,
 		.by = by,
-		.offset = s->offset + s->from / 8,
+		.offset = s->offset + s->event_bit / 8,
 	};
 	char place[LT_PLACE];
 
@@ -230,14 +230,14 @@ static void set_time(struct kt_import *in, struct lt_stream *s)
 	struct kt_back step;
 
 	check_packet(in->state, s, time);
-	s->next_event.ts = kt_max(time, s->held);
-	if (time < s->held) {
-		step = place_of(s, s->held, s->held - time);
+	s->next_event.ts = kt_max(time, s->delivered);
+	if (time < s->delivered) {
+		step = place_of(s, s->delivered, s->delivered - time);
 		step.steps = !s->stepped;
 		kt_import_back(in, &step);
 	}
-	s->stepped = time < s->held;
-	s->held = s->next_event.ts;
+	s->stepped = time < s->delivered;
+	s->delivered = s->next_event.ts;
 }
 
 /*
@@ -352,7 +352,7 @@ static int deliver(struct kt_import *s, struct lt_stream *stream)
 	int err;
 
 	if (!lt_values_read(&t->values, &x->c, c, stream) ||
-	    stream->at.bit == stream->from) {
+	    stream->at.bit == stream->event_bit) {
 		if (t->values.no_memory)
 			return -ENOMEM;
 		lt_place(stream, place);

@@ -372,7 +372,7 @@ int lt_event_next(const struct ctf *c, struct lt_stream *s, struct ktape_error *
 
 	if (at->bit >= at->end)
 		return LT_END;
-	s->from = before;
+	s->event_bit = before;
 	at->empty = 0;
 	at->has = 0;
 	at->named = c->version == 1;
@@ -389,7 +389,7 @@ int lt_event_next(const struct ctf *c, struct lt_stream *s, struct ktape_error *
 		s->time = full_time(s->time, at->roles[CTF_TIME], at->clock_bits);
 	s->next_event.ts = s->time;
 	at->named = false;
-	s->contexts = at->bit;
+	s->context_bit = at->bit;
 	if ((s->class->event_context &&
 	     !ctf_read_struct(at, s->class->event_context)) ||
 	    (s->event->context && !ctf_read_struct(at, s->event->context)))

@@ -35,7 +35,8 @@ struct lt_file {
 };
 
 /**
- * struct lt_stream - a stream file
+ * struct lt_stream - a stream, which one file or several have, and the packet and event that
+ *	are read
  * @next_event: time of the next event
  * @fd: the file, -1: it could not be opened
  * @trace: the trace that @fd belongs to
@@ -55,28 +56,30 @@ struct lt_file {
  * @placed: the packet says its CPU
  * @event_cpu: CPU of the event
  * @time: time of the last event or of the beginning of the packet, in ticks
- * @held: latest time of an event or a loss
+ * @delivered: the latest time that was delivered or is next, of an event or a loss, in the
+ *	session's unit: no later one is earlier
  * @stepped: the last event was earlier than one before it
  * @ended: there is no more packet
  * @gaps: losses before the next event
  * @nr_gaps: entries of @gaps
  * @begin: time of the beginning of the packet
- * @dated: the packet says it
+ * @dated: the packet says @begin
  * @end: time of its end; @begin if it does not say
- * @bounded: @end is known: it has all bits
- * @until: end of the packet that was read last, as it is delivered: another trace may count
- *	its ticks from another origin
+ * @bounded: the packet says @end in 64 bits, so it has not wrapped
+ * @until: end of the packet that was read last, in the unit of @delivered, because a file of
+ *	another trace may count ticks from another origin
  * @last_until: the same of the packet before
  * @discarded: lost events up to the packet
  * @seq: number of the packet
  * @numbered: packets have numbers
- * @begun: a packet was read; @until, @discarded and @seq of it were kept
+ * @begun: a packet was read, so @until, @discarded and @seq are valid
  * @lost: events that the packet says were lost since the one before
- * @doubtful: the packet is the first one, and may have lost events
+ * @doubtful: the packet is the first one and has a count of lost events, which may include its
+ *	own or be from files before
  * @skipped: the number of the packet skips some
  * @padded: the rest of the file is zero, where the next packet would begin
- * @from: bit of the next event in the packet
- * @contexts: bit of its contexts
+ * @event_bit: bit of the next event in the packet
+ * @context_bit: bit of its contexts
  * @event: class of the next event
  * @tid: thread of its context, -1 = none
  */
@@ -100,7 +103,7 @@ struct lt_stream {
 	bool placed;
 	uint32_t event_cpu;
 	uint64_t time;
-	uint64_t held;
+	uint64_t delivered;
 	bool stepped;
 	bool ended;
 	struct lt_gap gaps[3];
@@ -119,8 +122,8 @@ struct lt_stream {
 	bool doubtful;
 	bool skipped;
 	bool padded;
-	uint64_t from;
-	uint64_t contexts;
+	uint64_t event_bit;
+	uint64_t context_bit;
 	const struct ctf_class *event;
 	int64_t tid;
 };

@@ -400,12 +400,12 @@ static void take_capture_profile(struct pq *pq, struct pq_cpu *c,
 }
 
 /**
- * pq_control() - Take a control record, and count any event
+ * pq_count() - Take a control record, and count any event
  * @pq: the tables
  * @c: its CPU
  * @l: the event
  */
-void pq_control(struct pq *pq, struct pq_cpu *c, const struct kt_line *l)
+void pq_count(struct pq *pq, struct pq_cpu *c, const struct kt_line *l)
 {
 	const struct ktape_event *e = l->event;
 

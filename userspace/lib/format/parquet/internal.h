@@ -201,7 +201,7 @@ struct pq_ledger;
  * @single: one file with the events, instead of a folder with all tables
  * @clock: converts ticks to nanoseconds
  * @pool: names
- * @writer: room for writing
+ * @workspace: compressor and room for writing
  * @schemas: the tables
  * @rows: rows that are not written yet
  * @place: the files
@@ -237,7 +237,7 @@ struct pq {
 	bool single;
 	struct kt_clock clock;
 	struct kt_pq_pool pool;
-	struct kt_pq_writer *writer;
+	struct kt_pq_workspace *workspace;
 	struct kt_pq_schema schemas[PQ_TABLES];
 	struct kt_pq_rows rows[PQ_TABLES];
 	struct pq_place *place;
@@ -321,7 +321,7 @@ void pq_mark(struct pq *pq, const struct kt_line *l);
 
 /* capture.c */
 int pq_capture_init(struct pq *pq);
-void pq_control(struct pq *pq, struct pq_cpu *c, const struct kt_line *l);
+void pq_count(struct pq *pq, struct pq_cpu *c, const struct kt_line *l);
 void pq_lost(struct pq *pq, const struct ktape_notice *n);
 int pq_put_capture(struct pq *pq);
 void pq_capture_free(struct pq *pq);

@@ -11,8 +11,9 @@
  * tables.h has the tables, ktape-parquet(5) describes them.  Every event but registry
  * records has a row in "event"; names are in the tables thread and process and where they
  * are used.  What began before a loss and ended after it has no row in the tables of
- * slices.  Left out and counted: threads beyond 1048576.  Of each table up to 122880 rows
- * are held in memory.  A file without its end cannot be read; nothing resynchronises.
+ * slices.  Left out and counted: threads beyond 1048576, and begins of markers while so many
+ * are open.  Of each table up to 122880 rows are held in memory.  A file without its end
+ * cannot be read; nothing resynchronises.
  */
 #include "util/parse.h"
 
@@ -78,8 +79,8 @@ static int parquet_begin(struct kt_sink *s)
 	if (!err)
 		err = pq_capture_init(pq);
 	if (!err)
-		err = kt_pq_writer_new(&pq->pool, !how || strcmp(how, "none"),
-				       &pq->writer);
+		err = kt_pq_workspace_new(&pq->pool, !how || strcmp(how, "none"),
+					  &pq->workspace);
 	return err ? err : pq_place_open(pq, folder, size, capture);
 }
 
@@ -151,7 +152,7 @@ static int parquet_event(struct kt_sink *s, const struct ktape_event *e)
 	if (!c)
 		return s->error;
 	c->seen = true;
-	pq_control(pq, c, &l);
+	pq_count(pq, c, &l);
 	put_tables(pq, c, &l);
 	return s->error;
 }
@@ -223,7 +224,7 @@ static void parquet_close(struct kt_sink *s)
 	pq_schema_free(pq);
 	pq_event_free(pq);
 	pq_capture_free(pq);
-	kt_pq_writer_free(pq->writer);
+	kt_pq_workspace_free(pq->workspace);
 	kt_pq_pool_free(&pq->pool);
 	for (uint32_t i = 0; i < pq->nr_cpus; i++)
 		free(pq->cpus[i]);

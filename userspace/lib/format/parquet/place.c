@@ -187,7 +187,7 @@ static int end_file(struct pq *pq, struct kt_pq_file *f, unsigned int table)
 		{ "ktape.host", pq->s->info->hostname },
 	};
 
-	return kt_pq_file_end(f, pq->writer, notes, KT_ARRAY_SIZE(notes));
+	return kt_pq_file_end(f, pq->workspace, notes, KT_ARRAY_SIZE(notes));
 }
 
 static int close_file(struct pq *pq, struct file *f)
@@ -303,7 +303,7 @@ static int put_table_part(struct pq *pq, unsigned int table,
 	if (err)
 		return err;
 	before = kt_pq_file_size(f->file);
-	err = kt_pq_put_group(pq->writer, f->file, part);
+	err = kt_pq_put_group(pq->workspace, f->file, part);
 	/* The sink reports to the user how much was written. */
 	pq->s->offset += kt_pq_file_size(f->file) - before;
 	if (!err && kt_pq_file_size(f->file) >= pq->place->size)
@@ -345,7 +345,7 @@ static int put_single(struct pq *pq, const struct kt_pq_part *part)
 				     &pq->place->single);
 	if (err || part->from == part->to)
 		return err;
-	return kt_pq_put_group(pq->writer, pq->place->single, part);
+	return kt_pq_put_group(pq->workspace, pq->place->single, part);
 }
 
 /**
@@ -365,7 +365,7 @@ int pq_flush(struct pq *pq, unsigned int table)
 		kt_pq_rows_clear(rows);
 		return err;
 	}
-	err = kt_pq_sort(pq->writer, rows, &part);
+	err = kt_pq_sort(pq->workspace, rows, &part);
 	if (!err)
 		err = pq->single ? put_single(pq, &part) :
 				   put_days(pq, table, &part);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What a sample has behind its CPU: counters, calls, the kernel's record, branches, registers,
+ * What a sample has behind its period: counters, calls, the kernel's record, branches, registers,
  * the user's stack, and what the hardware says of an access to memory.
  *
- * All of it but the kernel's record becomes fields "perf_..." of the event, behind those of the
- * tracepoint.  Their names are those of perf data convert --to-ctf where it has the field.
+ * All of it becomes fields "perf_..." of the event, behind those of the tracepoint; only the raw
+ * data of a tracepoint does not, because it is the record that has these.  The names are those of
+ * perf data convert --to-ctf where it has the field.
  */
 #include "internal.h"
 
@@ -109,7 +110,10 @@ struct rest {
 	bool big;
 };
 
-/* Add every @step-th of the words from @p on.  They were not added before, so there is room. */
+/*
+ * Add every @step-th of the words from @p on.  Each word of a record is added at most once, and
+ * @words has room for the largest record.
+ */
 static void add_words(const struct rest *r, enum pf_field which,
 		      const uint8_t *p, uint64_t nr, uint64_t step)
 {
@@ -248,7 +252,10 @@ static bool take_registers(struct rest *r, enum pf_field abi, uint64_t mask)
 	return take_words(r, abi + 2, (uint64_t)__builtin_popcountll(mask));
 }
 
-/* Take the user's stack: its size 64, the bytes, and how many of these are the stack's 64. */
+/*
+ * Take the user's stack: a 64-bit size, so many bytes, and in 64 bits how many of them are the
+ * stack.
+ */
 static bool take_stack(struct rest *r)
 {
 	uint64_t size, used;

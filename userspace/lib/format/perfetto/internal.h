@@ -33,7 +33,7 @@
  * @tid: thread id; -1: the slot is free
  * @known: the registry has the thread
  * @in_tree: written to the process tree
- * @turn: struct perfetto.turn at the look-up
+ * @names_version: struct perfetto.names_version at the look-up
  * @tgid: process id
  * @born: birth time of the thread; differs between threads that had the same id
  * @len: bytes of @name
@@ -43,7 +43,7 @@ struct pf_thread {
 	int32_t tid;
 	bool known;
 	bool in_tree;
-	uint32_t turn;
+	uint32_t names_version;
 	uint32_t tgid;
 	uint64_t born;
 	uint32_t len;
@@ -69,7 +69,7 @@ struct pf_set {
  * @entries: events of the CPU so far
  * @lost: events lost on the CPU so far
  * @tid: thread of the last event
- * @turn: struct perfetto.turn when @tid was looked up
+ * @names_version: struct perfetto.names_version when @tid was looked up
  * @gap: events were lost before this bundle
  * @blocked_io: the kept sched_blocked waits for input or output
  * @blocked_tid: thread of the kept sched_blocked; 0: none is kept
@@ -81,7 +81,7 @@ struct pf_cpu {
 	uint64_t entries;
 	uint64_t lost;
 	int32_t tid;
-	uint32_t turn;
+	uint32_t names_version;
 	bool gap;
 	bool blocked_io;
 	int32_t blocked_tid;
@@ -129,7 +129,7 @@ struct pf_place {
  * @threads: open hash by thread id
  * @nr_threads: used slots of @threads
  * @room: slots of @threads, a power of two
- * @turn: number of changes of the registry, to know when to look up again
+ * @names_version: number of changes of the registry, to know when to look up again
  * @clock: converts trace clock to nanoseconds
  * @symbols: interned functions
  * @tracks: ids of the tracks that were described
@@ -147,7 +147,7 @@ struct perfetto {
 	struct pf_thread *threads;
 	uint32_t nr_threads;
 	uint32_t room;
-	uint32_t turn;
+	uint32_t names_version;
 	struct kt_clock clock;
 	struct pf_set symbols;
 	struct pf_set tracks;

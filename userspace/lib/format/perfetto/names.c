@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Names for Perfetto: threads in its process tree, functions as interned symbols.
- * Each is written when an event first needs it, and again when its id was reused.
+ * Each is written when an event first needs it; a thread again when its id was reused.  A
+ * function keeps the name of its first use.
  */
 #include <errno.h>
 
@@ -9,7 +10,7 @@
 #include "internal.h"
 
 #define FIRST_ROOM 256U
-#define ROOM_MAX   (1U << 20) /* slots, of which half are used */
+#define ROOM_MAX   (1U << 20) /* slots, of which at most half are used */
 #define KTHREAD	   (1U << 16) /* in param2 of a thread */
 #define KTHREADD   2
 #define NAMED	   (1ULL << 32) /* set in interned ids, to differ from tokens */
@@ -136,7 +137,7 @@ static struct pf_thread *find_perfetto_thread(struct perfetto *pf, int32_t tid)
 	if (t->tid < 0) {
 		memset(t, 0, sizeof(*t));
 		t->tid = tid;
-		t->turn = pf->turn - 1;
+		t->names_version = pf->names_version - 1;
 		pf->nr_threads++;
 	}
 	return t;
@@ -185,7 +186,7 @@ static void look_up_thread(struct perfetto *pf, struct pf_thread *t, uint64_t ts
 	const struct ktape_object_info *o;
 	bool kernel;
 
-	t->turn = pf->turn;
+	t->names_version = pf->names_version;
 	o = ktape_registry_thread(pf->s->registry, t->tid, ts);
 	if (!o) {
 		t->known = false;
@@ -194,12 +195,15 @@ static void look_up_thread(struct perfetto *pf, struct pf_thread *t, uint64_t ts
 	}
 	t->in_tree = t->in_tree && t->known && t->born == o->born;
 	t->known = true;
-	/* Process 0 is idle, so a thread whose process is not known is one of its own. */
+	/*
+	 * Process 0 is idle, so a thread whose process is not known is shown as a process of its
+	 * own.
+	 */
 	t->tgid = o->param1 ? o->param1 : (uint32_t)t->tid;
 	t->born = o->born;
 	t->len = o->name_len;
 	memcpy(t->name, o->name, o->name_len);
-	kt_put_over(t->name, t->len);
+	kt_put_over(t->name, t->len); /* what cannot be displayed becomes "?" */
 	if (t->in_tree || !t->tid)
 		return;
 	t->in_tree = true;
@@ -213,7 +217,7 @@ static const struct pf_thread *get_thread(struct perfetto *pf, int32_t tid,
 	struct pf_thread *t = find_perfetto_thread(pf, tid);
 	uint32_t tgid;
 
-	if (!t || t->turn == pf->turn)
+	if (!t || t->names_version == pf->names_version)
 		return t;
 	look_up_thread(pf, t, ts);
 	tgid = t->tgid;
@@ -221,10 +225,10 @@ static const struct pf_thread *get_thread(struct perfetto *pf, int32_t tid,
 		return t;
 	/* Write its process, too.  That may move the table, so look the thread up again. */
 	t = find_perfetto_thread(pf, (int32_t)tgid);
-	if (t && t->turn != pf->turn)
+	if (t && t->names_version != pf->names_version)
 		look_up_thread(pf, t, ts);
 	t = find_perfetto_thread(pf, tid);
-	if (t && t->turn != pf->turn)
+	if (t && t->names_version != pf->names_version)
 		look_up_thread(pf, t, ts);
 	return t;
 }
@@ -243,7 +247,7 @@ const struct pf_thread *pf_thread(struct perfetto *pf, int32_t tid, uint64_t ts)
 
 	if (pf->room) {
 		t = &pf->threads[hash_slot_of(pf->threads, (uint32_t)tid, pf->room)];
-		if (t->tid == tid && t->turn == pf->turn)
+		if (t->tid == tid && t->names_version == pf->names_version)
 			return t;
 	}
 	return get_thread(pf, tid, ts);

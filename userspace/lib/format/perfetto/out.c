@@ -196,7 +196,7 @@ static int perfetto_begin(struct kt_sink *s)
 	int err;
 
 	pf->s = s;
-	pf->turn = 1;
+	pf->names_version = 1;
 	err = take_machine(s, pf);
 	if (!err)
 		err = take_boot(s, pf);
@@ -213,7 +213,7 @@ static int perfetto_event(struct kt_sink *s, const struct ktape_event *e)
 	struct pf_cpu *c;
 
 	if (e->opcode == KTAPE_EV_REGISTRY) {
-		pf->turn++;
+		pf->names_version++;
 		return 0;
 	}
 	if (e->kind == KTAPE_RING_REGISTRY)
@@ -222,9 +222,10 @@ static int perfetto_event(struct kt_sink *s, const struct ktape_event *e)
 	if (!c)
 		return s->error;
 	c->entries++;
-	if (e->tid > 0 && (c->tid != e->tid || c->turn != pf->turn)) {
+	if (e->tid > 0 &&
+	    (c->tid != e->tid || c->names_version != pf->names_version)) {
 		c->tid = e->tid;
-		c->turn = pf->turn;
+		c->names_version = pf->names_version;
 		pf_thread(pf, e->tid, e->ts);
 	}
 	if (!kt_event_fits(e)) {
