@@ -186,7 +186,7 @@ struct serve_peer *serve_peer_enter(int fd, const struct sockaddr *from)
 	return NULL;
 }
 
-void serve_peer_has_token(struct serve_peer *p)
+void serve_peer_note_token(struct serve_peer *p)
 {
 	(void)p;
 }

@@ -140,7 +140,7 @@ static void show_token(struct MHD_Connection *c)
 	const union MHD_ConnectionInfo *info =
 		mhd.get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
 
-	serve_peer_has_token(info ? info->socket_context : NULL);
+	serve_peer_note_token(info ? info->socket_context : NULL);
 }
 
 /* ---- answers ---------------------------------------------------------------------------- */

@@ -178,10 +178,10 @@ struct serve_peer *serve_peer_enter(int fd, const struct sockaddr *from)
 }
 
 /**
- * serve_peer_has_token() - note that a connection has sent the token
+ * serve_peer_note_token() - note that a connection has sent the token
  * @p: the connection, or NULL
  */
-void serve_peer_has_token(struct serve_peer *p)
+void serve_peer_note_token(struct serve_peer *p)
 {
 	pthread_mutex_lock(&lock);
 	if (p)

@@ -114,7 +114,7 @@ struct sockaddr;
 
 struct serve_peer *serve_peer_enter(int fd, const struct sockaddr *from);
 /* A connection is a stranger until it has sent the token. */
-void serve_peer_has_token(struct serve_peer *p);
+void serve_peer_note_token(struct serve_peer *p);
 void serve_peer_leave(struct serve_peer *p);
 
 /* page.c */
