@@ -22,7 +22,9 @@
  *	complete.c	both of these for a whole trace
  *	ctf.c		read a field from a packet
  *	elements.c	read an array
- *	fields.c	the fields of an event as those of a tracepoint
+ *	walk.c		names and types of fields, for the next two
+ *	fields.c	what the fields of a class become: those of a tracepoint
+ *	fields_read.c	the fields of an event
  *	packet.h, packet.c	the packets of a file, and the heads of their events
  *	files.c		which files are one stream
  *	probe.c		is it a trace that this format reads?
@@ -201,7 +203,7 @@ struct ctf_key {
  * @choices: of a variant, in their order, unless it @overlaps
  * @nr_choices: entries of @choices
  * @overlaps: a value has several options
- * @flat: how many fields it becomes (fields.c), 0 = not counted yet
+ * @flat: how many fields it becomes (walk.c), 0 = not counted yet
  */
 struct ctf_type {
 	uint8_t kind;

@@ -12,179 +12,25 @@
  * Fields of contexts follow those of the payload, without those that say the thread, its
  * process and its name.  What an event has behind a variant's field depends on the tag, so
  * classes with variants get the names of their fields with each event.
+ *
+ * This file finds out what the events of a class become; fields_read.c reads them.
  */
-#include "fields.h"
+#include "walk.h"
 
 #define VISITS	   (2 * KT_TP_FIELDS) /* types of a class that are examined */
 #define VISITS_ALL (1U << 22)	      /* the same of all classes */
 
-/**
- * struct walk - a walk over the types of a class
- * @c: the metadata
- * @class: the class
- * @v: values, and room for names
- * @at: place in the packet
- * @path: @v->path
- * @next: number of the next entry
- * @extra: of the next one inside a variant, if fields of fixed numbers are searched
- * @fields: entries that are no labels
- * @number: the last number, as it was read
- * @end: number after the last entry that each event has
- * @loose: each event has all its entries anew
- * @inside: inside a variant
- * @split: events inside variants have numbers of their own
- * @real: contexts say the thread by its id
- * @known: they say it by that, or by its id in the name space of its process
- * @named: they say its name as well
- * @cut: names that were cut
- * @visits: types so far
- * @depth: types inside types
- */
-struct walk {
-	struct ctf *c;
-	struct lt_class *class;
-	struct lt_values *v;
-	struct ctf_at *at;
-	char *path;
-	unsigned int next;
-	unsigned int extra;
-	unsigned int fields;
-	uint64_t number;
-	unsigned int end;
-	bool loose;
-	unsigned int inside;
-	bool split;
-	bool real;
-	bool known;
-	bool named;
-	unsigned int cut;
-	unsigned int visits;
-	unsigned int depth;
-};
-
-/* Append to the path.  Return: its length before. */
-static size_t descend_type(struct walk *w, const char *name)
-{
-	size_t len = strlen(w->path);
-
-	snprintf(w->path + len, sizeof(w->v->path) - len, "%s%s",
-		 len && *name != '[' ? "." : "", name);
-	return len;
-}
-
-static size_t descend_index(struct walk *w, uint64_t i)
-{
-	char index[24];
-
-	snprintf(index, sizeof(index), "[%llu]", (unsigned long long)i);
-	return descend_type(w, index);
-}
-
-/*
- * Return how many fields a type becomes if it is flat, at least 1, at most LT_FLAT + 1.
- * It is kept with the type: a type may be a part of many others.
- */
-static unsigned int flat_size(const struct ctf_type *t, unsigned int depth)
-{
-	unsigned int size = 0, each;
-
-	if (t->flat)
-		return t->flat;
-	if (depth == CTF_DEPTH)
-		return LT_FLAT + 1;
-	switch (t->kind) {
-	case CTF_STRUCT:
-	case CTF_VARIANT:
-		for (unsigned int i = 0; i < t->nr_members && size <= LT_FLAT; i++) {
-			each = flat_size(t->members[i].type, depth + 1);
-			size = t->kind == CTF_STRUCT ?
-				       size + each :
-				       (unsigned int)kt_max(size, each);
-		}
-		break;
-	case CTF_ARRAY:
-		each = lt_is_plain(t->element) ? 0 :
-						 flat_size(t->element, depth + 1);
-		size = t->count > LT_FLAT ? LT_FLAT + 1 :
-					    (unsigned int)t->count * each;
-		break;
-	default:
-		break;
-	}
-	size = (unsigned int)kt_min(kt_max(size, 1), LT_FLAT + 1);
-	((struct ctf_type *)t)->flat = (uint8_t)size;
-	return size;
-}
-
-/* Check whether the elements of an array are fields of their own. */
-static bool is_flat(const struct ctf_type *t)
-{
-	return t->kind == CTF_ARRAY && t->count && flat_size(t, 0) <= LT_FLAT;
-}
-
-static uint8_t array_type(const struct ctf_type *t)
-{
-	const struct ctf_type *e = t->element;
-
-	if (!lt_is_plain(e))
-		return KT_TP_TEXT;
-	if (e->kind != CTF_INTEGER || e->size != 8 || e->nr_labels)
-		return KT_TP_ARRAY;
-	if (t->text)
-		return KT_TP_TEXT;
-	/* Bytes have no sign. */
-	return e->is_signed ? KT_TP_ARRAY : KT_TP_BYTES;
-}
-
-static bool is_float_type(const struct ctf_type *t)
-{
-	return t->kind == CTF_FLOAT && t->size <= 32;
-}
-
-/* Describe a field of type @t; NULL: the labels of the one before it, which get names later. */
-static void describe_members(struct kt_tp_field *f, struct walk *w,
-			     const struct ctf_type *t)
-{
-	size_t len = t ? strlen(w->path) : 0;
-
-	w->cut += len > KT_TP_NAME;
-	f->name = kt_texts_add(&w->v->names, w->path, kt_min(len, KT_TP_NAME), "");
-	if (!f->name)
-		w->v->no_memory = true;
-	f->name = f->name ? f->name : "";
-	f->elem = 0;
-	f->wide = f->fixed = f->narrow = false;
-	if (!t) {
-		f->type = KT_TP_LABEL;
-	} else if (t->kind == CTF_STRING) {
-		f->type = KT_TP_TEXT;
-	} else if (lt_is_plain(t)) {
-		f->type = lt_number_type(t);
-		f->wide = t->size > 32;
-		f->narrow = is_float_type(t);
-	} else {
-		f->type = array_type(t);
-		f->fixed = t->kind == CTF_ARRAY;
-		if (f->type == KT_TP_ARRAY) {
-			f->elem = lt_number_type(t->element);
-			f->narrow = is_float_type(t->element);
-		}
-	}
-}
-
-/* ---- declare ---------------------------------------------------------------------------- */
-
-static void declare_leaf(struct walk *w, const struct ctf_type *t)
+static void declare_leaf(struct lt_walk *w, const struct ctf_type *t)
 {
 	if (w->fields == KT_TP_FIELDS)
 		return;
 	w->fields++;
-	describe_members(&w->class->fixed[w->next++], w, t);
+	lt_describe_field(&w->class->fixed[w->next++], w, t);
 	if (lt_has_labels(t))
-		describe_members(&w->class->fixed[w->next++], w, NULL);
+		lt_describe_field(&w->class->fixed[w->next++], w, NULL);
 }
 
-static void declare_field(struct walk *w, const struct ctf_type *t)
+static void declare_field(struct lt_walk *w, const struct ctf_type *t)
 {
 	size_t len;
 
@@ -195,15 +41,16 @@ static void declare_field(struct walk *w, const struct ctf_type *t)
 	w->depth++;
 	if (t->kind == CTF_STRUCT) {
 		for (unsigned int i = 0; i < t->nr_members; i++) {
-			len = descend_type(w, lt_name(w->c, t->members[i].name));
+			len = lt_descend(w, lt_name(w->c, t->members[i].name));
 			declare_field(w, t->members[i].type);
 			w->path[len] = '\0';
 		}
 	} else if (t->kind == CTF_VARIANT) {
 		w->class->varies = true;
-	} else if (t->kind == CTF_ARRAY && !lt_is_plain(t->element) && is_flat(t)) {
+	} else if (t->kind == CTF_ARRAY && !lt_is_plain(t->element) &&
+		   lt_is_flat(t)) {
 		for (uint64_t i = 0; i < t->count; i++) {
-			len = descend_index(w, i);
+			len = lt_descend_index(w, i);
 			declare_field(w, t->element);
 			w->path[len] = '\0';
 		}
@@ -231,7 +78,7 @@ static bool has_context(const struct ctf *c, const struct lt_class *class,
 }
 
 /* Mark the names of the payload, which fields of contexts may have as well. */
-static bool mark_names(struct walk *w, const struct ctf_type *fields)
+static bool mark_names(struct lt_walk *w, const struct ctf_type *fields)
 {
 	const char *name;
 	struct ctf_word *word;
@@ -249,14 +96,14 @@ static bool mark_names(struct walk *w, const struct ctf_type *fields)
 }
 
 /* Find out what contexts say of the thread. */
-static void find_ctf_thread(struct walk *w)
+static void find_ctf_thread(struct lt_walk *w)
 {
 	w->real = has_context(w->c, w->class, "tid");
 	w->known = w->real || has_context(w->c, w->class, "vtid");
 	w->named = w->known && has_context(w->c, w->class, "procname");
 }
 
-static uint8_t use_of(const struct walk *w, const struct ctf_class *e,
+static uint8_t use_of(const struct lt_walk *w, const struct ctf_class *e,
 		      const struct ctf_member *m)
 {
 	const char *name = lt_name(w->c, m->name);
@@ -273,12 +120,7 @@ static uint8_t use_of(const struct walk *w, const struct ctf_class *e,
 	return word && e->fields && word->owner == e->fields ? LT_CLASH : LT_KEEP;
 }
 
-static bool is_kept(uint8_t use)
-{
-	return use == LT_KEEP || use == LT_CLASH;
-}
-
-static bool declare_context(struct walk *w, const struct ctf_class *e,
+static bool declare_context(struct lt_walk *w, const struct ctf_class *e,
 			    struct lt_context *x)
 {
 	const struct ctf_type *t = x->type;
@@ -291,11 +133,11 @@ static bool declare_context(struct walk *w, const struct ctf_class *e,
 		return false;
 	for (unsigned int i = 0; i < t->nr_members; i++) {
 		x->use[i] = use_of(w, e, &t->members[i]);
-		if (!is_kept(x->use[i]))
+		if (!lt_is_kept(x->use[i]))
 			continue;
 		if (x->use[i] == LT_CLASH)
-			descend_type(w, "context");
-		len = descend_type(w, lt_name(w->c, t->members[i].name));
+			lt_descend(w, "context");
+		len = lt_descend(w, lt_name(w->c, t->members[i].name));
 		declare_field(w, t->members[i].type);
 		w->path[x->use[i] == LT_CLASH ? 0 : len] = '\0';
 	}
@@ -363,7 +205,7 @@ static bool keep_fields(struct ctf *c, struct lt_class *class,
 static int declare_class(struct ctf *c, const struct ctf_class *e,
 			 struct lt_class *class, struct lt_values *v)
 {
-	struct walk w = { .c = c, .class = class, .v = v, .path = v->path };
+	struct lt_walk w = { .c = c, .class = class, .v = v, .path = v->path };
 	bool ok;
 
 	kt_texts_clear(&v->names);
@@ -480,335 +322,4 @@ int lt_class_bind(struct kt_tp *tp, struct ctf *c, const struct ctf_class *e,
 	find_prio(c, class);
 	class->dumps = !strcmp(e->name, "lttng_statedump_process_state");
 	return err;
-}
-
-/* ---- read ------------------------------------------------------------------------------- */
-
-static bool take_field(struct walk *w, const struct ctf_type *t);
-
-/*
- * Return the number of the next field, or -1 if it is left out.  @t: as for
- * describe_members(); the label of a field that is kept has a place.
- */
-static int next_field(struct walk *w, const struct ctf_type *t)
-{
-	bool extra = w->inside && w->split, own = extra || w->loose;
-	unsigned int *next = extra ? &w->extra : &w->next;
-	unsigned int i = *next;
-
-	if (t && (own ? w->fields == KT_TP_FIELDS : i >= w->end)) {
-		w->v->left_of = w->v->left++ ? w->v->left_of : w->class->tp.name;
-		return -1;
-	}
-	(*next)++;
-	w->fields += own && t;
-	if (w->class->varies)
-		describe_members(&w->v->fields[i], w, t);
-	return (int)i;
-}
-
-static bool read_array(struct walk *w, const struct ctf_type *t,
-		       struct kt_tp_value *value)
-{
-	uint8_t type = array_type(t);
-	uint64_t count;
-
-	if (!lt_is_plain(t->element))
-		return lt_read_text(w->v, w->c, w->at, t, false);
-	if (!ctf_elements(w->at, t, &count))
-		return false;
-	if (type == KT_TP_ARRAY)
-		return lt_read_numbers(w->v, w->at, t->element, count);
-	return lt_read_bytes(w->v, w->at, t->element, count, value);
-}
-
-static bool read_simple(struct walk *w, const struct ctf_type *t,
-			struct kt_tp_value *value)
-{
-	struct ctf_value one;
-
-	if (!ctf_read(w->at, t, &one))
-		return false;
-	/* What an event of the kernel means by its number does not depend on the base. */
-	w->number = one.number;
-	value->number = w->split && t->hex ? one.number : lt_number(t, one.number);
-	value->data = one.data;
-	value->len = one.len;
-	return true;
-}
-
-/* Keep the value of a field.  @kept: it is in the room from @from on, unless it has data. */
-static void keep_field(struct walk *w, int i, struct kt_tp_value *value,
-		       bool kept, size_t from)
-{
-	if (i < 0) {
-		w->v->used = from;
-		return;
-	}
-	kept = kept && !value->data;
-	w->v->at[i] = kept ? from : SIZE_MAX;
-	if (kept)
-		value->len = w->v->used - from;
-	w->v->list[i] = *value;
-}
-
-/* Find the labels of the field that was read, which begins at @bit. */
-static bool take_label(struct walk *w, const struct ctf_type *t, uint64_t bit)
-{
-	struct kt_tp_value value = { .number = 0 };
-	const size_t from = w->v->used;
-	const uint64_t end = w->at->bit;
-	int i = next_field(w, NULL);
-
-	if (lt_is_plain(t)) {
-		if (!lt_read_label(w->v, t, w->number, &value))
-			return false;
-	} else {
-		w->at->bit = bit;
-		if (!lt_read_text(w->v, w->c, w->at, t, true))
-			return false;
-		w->at->bit = end;
-	}
-	keep_field(w, i, &value, w->v->used > from, from);
-	return true;
-}
-
-/* Read a field that is no structure or variant. */
-static bool take_leaf(struct walk *w, const struct ctf_type *t)
-{
-	bool single = t->kind == CTF_STRING || lt_is_plain(t);
-	struct kt_tp_value value = { .number = 0 };
-	const size_t from = w->v->used;
-	const uint64_t bit = w->at->bit;
-	int i = next_field(w, t);
-
-	if (!(single ? read_simple(w, t, &value) : read_array(w, t, &value)))
-		return false;
-	keep_field(w, i, &value, !single, from);
-	return i < 0 || !lt_has_labels(t) || take_label(w, t, bit);
-}
-
-static bool take_ctf_option(struct walk *w, const struct ctf_type *t)
-{
-	const struct ctf_type *option;
-	bool ok;
-
-	if (!ctf_option(w->at, t, &option))
-		return false;
-	if (!option)
-		return true;
-	w->inside++;
-	ok = take_field(w, option);
-	w->inside--;
-	return ok;
-}
-
-static bool take_members(struct walk *w, const struct ctf_type *t)
-{
-	bool ok = ctf_align(w->at, t->align);
-
-	for (unsigned int i = 0; i < t->nr_members && ok; i++) {
-		const struct ctf_member *m = &t->members[i];
-		size_t len = 0;
-
-		if (w->class->varies)
-			len = descend_type(w, lt_name(w->c, m->name));
-		w->at->name = m->name;
-		ok = take_field(w, m->type);
-		w->path[len] = '\0';
-	}
-	return ok;
-}
-
-static bool take_flat(struct walk *w, const struct ctf_type *t)
-{
-	uint64_t count;
-	bool ok = ctf_elements(w->at, t, &count);
-
-	for (uint64_t i = 0; i < count && ok; i++) {
-		size_t len = w->class->varies ? descend_index(w, i) : 0;
-
-		w->at->name = NULL;
-		ok = take_field(w, t->element);
-		w->path[len] = '\0';
-	}
-	return ok;
-}
-
-/* Read a field of any type. */
-static bool take_field(struct walk *w, const struct ctf_type *t)
-{
-	uint64_t before = w->at->bit;
-	bool ok;
-
-	if (w->at->depth == CTF_DEPTH)
-		return ctf_fail(w->at, "the types are nested too deep");
-	w->at->depth++;
-	if (t->kind == CTF_STRUCT)
-		ok = take_members(w, t);
-	else if (t->kind == CTF_VARIANT)
-		ok = take_ctf_option(w, t);
-	else if (t->kind == CTF_ARRAY && !lt_is_plain(t->element) && is_flat(t))
-		ok = take_flat(w, t);
-	else
-		ok = take_leaf(w, t);
-	w->at->depth--;
-	if (ok && w->at->bit == before && ++w->at->empty > CTF_EMPTY)
-		return ctf_fail(w->at, "an event has too many fields without bits");
-	return ok;
-}
-
-/* Read a member of a context that says the thread. */
-static bool take_ctf_thread(struct walk *w, const struct ctf_type *t, uint8_t use)
-{
-	struct ctf_value one;
-
-	if (!ctf_read(w->at, t, &one))
-		return false;
-	if (use == LT_PROCESS)
-		w->v->process = (int32_t)one.number;
-	if (use == LT_NAME && one.data) {
-		w->v->name = one.data;
-		w->v->name_len = strnlen((const char *)one.data, one.len);
-	}
-	return true;
-}
-
-static bool take_context(struct walk *w, const struct lt_context *x)
-{
-	const struct ctf_type *t = x->type;
-	bool ok = !t || ctf_align(w->at, t->align);
-
-	for (unsigned int i = 0; t && i < t->nr_members && ok; i++) {
-		const struct ctf_member *m = &t->members[i];
-
-		w->at->name = m->name;
-		if (!is_kept(x->use[i])) {
-			ok = take_ctf_thread(w, m->type, x->use[i]);
-			continue;
-		}
-		if (x->use[i] == LT_CLASH)
-			descend_type(w, "context");
-		descend_type(w, lt_name(w->c, m->name));
-		ok = take_field(w, m->type);
-		w->path[0] = '\0';
-	}
-	return ok;
-}
-
-/* Values in the room have their place now, and texts end at their first NUL. */
-static void place_values(struct lt_values *v, const struct kt_tp_class *tp)
-{
-	for (unsigned int i = 0; i < tp->nr; i++) {
-		struct kt_tp_value *value = &v->list[i];
-
-		if (v->at[i] != SIZE_MAX)
-			value->data = v->room ? v->room + v->at[i] : NULL;
-		if (!value->data)
-			value->len = 0;
-		if (tp->fields[i].type == KT_TP_TEXT && !value->data)
-			value->data = "";
-		if (tp->fields[i].type == KT_TP_TEXT)
-			value->len = strnlen(value->data, value->len);
-	}
-}
-
-/**
- * lt_values_read() - read the fields of the event at the head of a file
- * @v: filled
- * @c: the metadata
- * @class: class of the event; @class->tp has the fields of this event after it
- * @s: the file; advanced to the end of the event
- *
- * Return: false if the event is damaged, which @s->at.why says, or with @v->no_memory set.
- */
-bool lt_values_read(struct lt_values *v, const struct ctf *c,
-		    struct lt_class *class, struct lt_stream *s)
-{
-	struct walk w = {
-		.c = (struct ctf *)c,
-		.class = class,
-		.v = v,
-		.at = &s->at,
-		.path = v->path,
-		.extra = class->nr_fixed,
-		.fields = class->nr_fields,
-		.split = class->tp.what != KT_TP_USER,
-	};
-	uint64_t end;
-
-	v->used = 0;
-	v->process = 0;
-	v->name = NULL;
-	v->path[0] = '\0';
-	if (class->varies) {
-		kt_texts_clear(&v->names);
-		memcpy(v->fields, class->fixed,
-		       class->nr_fixed * sizeof(*v->fields));
-	}
-	for (unsigned int i = 0; class->varies && i < class->nr_fixed; i++) {
-		v->list[i] = (struct kt_tp_value){ .number = 0 };
-		v->at[i] = SIZE_MAX;
-	}
-	w.loose = class->varies && !w.split;
-	if (w.loose)
-		w.fields = 0;
-	w.end = class->nr_own;
-	if (s->event->fields && !take_field(&w, s->event->fields))
-		return false;
-	end = s->at.bit;
-	s->at.bit = s->context_bit;
-	w.end = class->nr_fixed;
-	if (!take_context(&w, &class->contexts[0]) ||
-	    !take_context(&w, &class->contexts[1]))
-		return false;
-	s->at.bit = end;
-	/* Further names inside variants. */
-	if (class->varies && w.cut > class->cut) {
-		v->cut_fields += w.cut - class->cut;
-		class->cut = w.cut;
-	}
-	if (class->varies) {
-		class->tp.fields = v->fields;
-		class->tp.renamed = false;
-		class->tp.names = &v->names;
-		class->tp.nr = w.loose ? w.next : w.extra;
-		if (v->no_memory ||
-		    kt_tp_name_labels(&v->names, v->fields, class->tp.nr)) {
-			v->no_memory = true;
-			return false;
-		}
-	}
-	if (class->prio >= 0)
-		v->list[class->prio].number -= KT_TP_RT_PRIO;
-	place_values(v, &class->tp);
-	return true;
-}
-
-/* Report at the end of the trace what was left out. */
-void lt_values_report(struct lt_values *v, struct kt_import *in)
-{
-	if (v->labels)
-		kt_import_note(in, "%llu values of enumerations have more labels than the %u that are kept",
-			       (unsigned long long)v->labels, CTF_LABELS);
-	if (v->left)
-		kt_import_note(
-			in, "%llu fields were left out, the first of event %s: an event keeps %u of them",
-			(unsigned long long)v->left, v->left_of, KT_TP_FIELDS);
-	if (v->elements)
-		kt_import_note(in, "%llu elements of arrays were left out: an array keeps %u KiB, an event %u",
-			       (unsigned long long)v->elements,
-			       LT_VALUE_MAX >> 10, LT_EVENT_MAX >> 10);
-	if (v->texts)
-		kt_import_note(in, "%llu arrays of structures or texts, or labels, were cut: one keeps %u KiB of text, an event %u",
-			       (unsigned long long)v->texts, LT_VALUE_MAX >> 10,
-			       LT_EVENT_MAX >> 10);
-	if (v->cut_events)
-		kt_import_note(in, "%llu names of events have more than %u bytes and are cut",
-			       (unsigned long long)v->cut_events, KT_TP_CLASS - 1);
-	if (v->cut_fields)
-		kt_import_note(in, "%llu names of fields have more than %u bytes and are cut",
-			       (unsigned long long)v->cut_fields, KT_TP_NAME);
-	v->cut_events = v->cut_fields = 0;
-	v->labels = v->left = v->elements = v->texts = 0;
 }

@@ -120,6 +120,8 @@ struct lt_values {
 int lt_class_bind(struct kt_tp *tp, struct ctf *c, const struct ctf_class *e,
 		  struct lt_class *class, struct lt_values *v);
 
+/* fields_read.c */
+
 /* Read the fields of an event.  Return: false if it is damaged, or without memory. */
 bool lt_values_read(struct lt_values *v, const struct ctf *c,
 		    struct lt_class *class, struct lt_stream *s);
