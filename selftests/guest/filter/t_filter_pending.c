@@ -91,7 +91,7 @@ FIXTURE_TEARDOWN(pending)
 }
 
 /**
- * struct seen - what the records of the ring say
+ * struct attribution - what the records of the ring say
  * @m: the ring
  * @by: the renamers
  * @last: which of them gave the last name
@@ -101,7 +101,7 @@ FIXTURE_TEARDOWN(pending)
  * @unnamed: events of an unknown thread
  * @wrong: of @named, those of the other renamer
  */
-struct seen {
+struct attribution {
 	const struct kt_map *m;
 	const struct renamer *by;
 	int last;
@@ -110,7 +110,7 @@ struct seen {
 	long named, unnamed, wrong;
 };
 
-static void check_head_thread(struct seen *s, const struct kt_rec *r)
+static void check_head_thread(struct attribution *s, const struct kt_rec *r)
 {
 	const uint64_t size = s->m->e.block_size, block = r->pos / size;
 	const struct ktape_block *b =
@@ -123,7 +123,7 @@ static void check_head_thread(struct seen *s, const struct kt_rec *r)
 }
 
 /* The name comes before the event, whichever thread the records name. */
-static void look_at_name(struct seen *s, const struct kt_rec *r)
+static void note_given_name(struct attribution *s, const struct kt_rec *r)
 {
 	const size_t letter = strlen(NAME);
 
@@ -132,13 +132,13 @@ static void look_at_name(struct seen *s, const struct kt_rec *r)
 		s->last = r->blob[letter] - 'a';
 }
 
-static void look(const struct kt_rec *r, void *arg)
+static void check_pending_record(const struct kt_rec *r, void *arg)
 {
-	struct seen *s = arg;
+	struct attribution *s = arg;
 
 	check_head_thread(s, r);
 	if (r->op == KTAPE_EV_REGISTRY)
-		look_at_name(s, r);
+		note_given_name(s, r);
 	if (r->op == KTAPE_EV_CONTEXT)
 		s->tid = (int32_t)r->args[0];
 	if (r->op != KTAPE_EV_PROCESS_RENAME || s->last < 0)
@@ -164,7 +164,7 @@ static int toggle_contexts(int fd, uint32_t flags)
 
 TEST_F_TIMEOUT(pending, profiles, 300)
 {
-	struct seen s = { .m = &self->m, .by = self->r };
+	struct attribution s = { .m = &self->m, .by = self->r };
 
 	for (int round = 0; round < ROUNDS; round++) {
 		s.block = UINT64_MAX;
@@ -176,7 +176,7 @@ TEST_F_TIMEOUT(pending, profiles, 300)
 						     i & 1 ? KTAPE_PROFILE_NO_CONTEXT :
 							     0));
 		ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
-		ASSERT_LT(0, kt_walk(&self->m, look, &s));
+		ASSERT_LT(0, kt_walk(&self->m, check_pending_record, &s));
 	}
 	TH_LOG("%ld events of a thread that records name, %ld of none", s.named,
 	       s.unnamed);
