@@ -3,9 +3,10 @@
  * Read the description of a kernel's events: see tracing_data.h.  All sizes are checked
  * against the bytes that are there.
  */
+#include "util/nanoseconds.h"
+
 #include "tracing_data.h"
 
-#define NS_PER_S  1000000000LL
 #define PAGE_HEAD 256U /* more than the head of a page has */
 
 /* ---- parts -------------------------------------------------------------------------------- */

@@ -10,12 +10,13 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "util/nanoseconds.h"
+
 #include "encode.h"
 #include "internal.h"
 
-#define HEAD_MAX  64U /* bytes of a page header */
-#define LEVEL	  1   /* zstd compression level */
-#define NS_PER_US 1000
+#define HEAD_MAX 64U /* bytes of a page header */
+#define LEVEL	 1   /* zstd compression level */
 
 /**
  * struct view - values of a column in the order of the file

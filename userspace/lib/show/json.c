@@ -56,7 +56,7 @@ static inline int64_t epoch_ns(const struct kt_line *l)
 {
 	const struct ktape_info *i = l->info;
 
-	return (int64_t)((uint64_t)i->offset_s * KT_NS_PER_S +
+	return (int64_t)((uint64_t)i->offset_s * NS_PER_S +
 			 kt_clock_ns(&l->memo->clock, i, l->event->ts + i->offset));
 }
 

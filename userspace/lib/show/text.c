@@ -69,9 +69,9 @@ static inline char *put_text_time(char *p, const struct kt_line *l)
 	if (l->info->counts) {
 		p = kt_put_u64(p, v);
 	} else {
-		p = put_second(p, memo, v / KT_NS_PER_S);
+		p = put_second(p, memo, v / NS_PER_S);
 		p = kt_put_char(p, '.');
-		p = kt_put_nano(p, (uint32_t)(v % KT_NS_PER_S));
+		p = kt_put_nano(p, (uint32_t)(v % NS_PER_S));
 	}
 	return kt_put_mem(p, "] cpu ", 6);
 }

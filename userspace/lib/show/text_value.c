@@ -29,8 +29,8 @@ static KT_NOINLINE char *put_moment(char *p, const struct kt_line *l, uint64_t t
 		p = kt_put_char(p, '-');
 	if (l->info->counts)
 		return kt_put_u64(p, size);
-	p = kt_put_char(kt_put_u64(p, size / KT_NS_PER_S), '.');
-	return kt_put_nano(p, (uint32_t)(size % KT_NS_PER_S));
+	p = kt_put_char(kt_put_u64(p, size / NS_PER_S), '.');
+	return kt_put_nano(p, (uint32_t)(size % NS_PER_S));
 }
 
 /* Put NUMBER (NAME). */

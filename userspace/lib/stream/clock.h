@@ -5,9 +5,9 @@
 
 #include <ktape.h>
 
+#include "util/nanoseconds.h"
 #include "util/wide.h"
 
-#define KT_NS_PER_S 1000000000ULL
 #define KT_DATED_FROM \
 	(1000000000LL * 1000000000LL) /* 2001, in ns since the epoch */
 #define KT_FREQ_FAST (1ULL << 34) /* one second in ns times this fits 64 bits */
@@ -56,8 +56,7 @@ static inline uint64_t kt_clock_ns(struct kt_clock *clock,
 	if (!clock->inverse)
 		return ktape_ticks_to_ns(info, ticks);
 	seconds = kt_clock_divide(clock, ticks, &rest);
-	return seconds * KT_NS_PER_S +
-	       kt_clock_divide(clock, rest * KT_NS_PER_S, &rest);
+	return seconds * NS_PER_S + kt_clock_divide(clock, rest * NS_PER_S, &rest);
 }
 
 /*

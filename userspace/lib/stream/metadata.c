@@ -8,12 +8,11 @@
  */
 #include "util/bits.h"
 #include "util/memory.h"
+#include "util/nanoseconds.h"
 
 #include <ktape/ctf.h>
 
 #include "stream/metadata.h"
-
-#define NS_PER_S 1000000000ULL
 
 struct event_text {
 	uint8_t opcode;

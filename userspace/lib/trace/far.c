@@ -5,9 +5,9 @@
  * trace was opened, so only a damaged time stamp is that large.  Such an event is delivered
  * with the last time that fits; otherwise its time would wrap around to before 1970.
  */
-#include "trace/trace.h"
+#include "util/nanoseconds.h"
 
-#define NS_PER_S 1000000000ULL
+#include "trace/trace.h"
 
 /* Compute the last tick whose time fits in ns, on each clock. */
 static uint64_t last_tick(const struct ktape_info *info)

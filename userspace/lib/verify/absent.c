@@ -9,9 +9,9 @@
  *	- the streams of the CPU obey all rules, and
  *	- the kernel trusted the clock, because otherwise the range itself is uncertain.
  */
-#include "verify/internal.h"
+#include "util/nanoseconds.h"
 
-#define NS_PER_S 1000000000ULL
+#include "verify/internal.h"
 
 /* Check whether a time span overlaps the range of the question. */
 static bool is_in_range(const struct ktape_verify *v, uint64_t from, uint64_t to)

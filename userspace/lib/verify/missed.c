@@ -8,9 +8,9 @@
  * missed in such an interval, the event may have occurred in it.  After the last interval
  * nothing is known.
  */
-#include "verify/internal.h"
+#include "util/nanoseconds.h"
 
-#define NS_PER_S 1000000000LL
+#include "verify/internal.h"
 
 static bool is_probe(unsigned int opcode)
 {

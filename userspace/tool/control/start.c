@@ -7,6 +7,7 @@
 #include <ktape.h>
 
 #include "util/bits.h"
+#include "util/nanoseconds.h"
 
 #include "tool/control/control.h"
 #include "tool/session/filters.h"
@@ -27,7 +28,6 @@ struct start_options {
 };
 
 #define OPT(member) offsetof(struct start_options, member)
-#define NS_PER_MS   1000000U
 
 static const struct kt_option options[] = {
 	{ "mode", 'm', KT_OPT_TEXT, OPT(mode), "MODE",

@@ -7,13 +7,12 @@
 #include <ktape.h>
 
 #include "util/bits.h"
+#include "util/nanoseconds.h"
 #include "util/wide.h"
 
 #include "tool/convert/convert.h"
 #include "tool/shared/event_list.h"
 #include "tool/shared/message.h"
-
-#define NS_PER_S 1000000000ULL
 
 /**
  * convert_prepare() - parse the options that select events

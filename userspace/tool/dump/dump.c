@@ -17,6 +17,7 @@
 
 #include "util/bits.h"
 #include "util/file.h"
+#include "util/nanoseconds.h"
 #include "util/pool.h"
 #include "util/put.h"
 
@@ -28,8 +29,7 @@
 #include "tool/shared/message.h"
 #include "tool/shared/signals.h"
 
-#define BUFFER	 (256U << 10) /* output buffer; small enough for the cache */
-#define NS_PER_S 1000000000LL
+#define BUFFER (256U << 10) /* output buffer; small enough for the cache */
 
 #define OPT(member) offsetof(struct dump_options, member)
 

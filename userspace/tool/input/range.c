@@ -12,12 +12,12 @@
 #include <ktape.h>
 
 #include "util/bits.h"
+#include "util/nanoseconds.h"
 #include "util/parse.h"
 
 #include "tool/input/range.h"
 #include "tool/shared/message.h"
 
-#define NS_PER_S 1000000000LL
 /*
  * Times from 31 years on are since the epoch, because no machine runs that long.
  * Smaller ones are CLOCK_MONOTONIC.  "@" makes a small one a time since the epoch, for

@@ -16,12 +16,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "util/nanoseconds.h"
 #include "util/parse.h"
 
 #include "tool/record/record.h"
 #include "tool/shared/message.h"
 
-#define NS_PER_S  1000000000ULL
 #define TIME_TEXT 40
 
 static uint64_t realtime_ns(void)

@@ -20,13 +20,13 @@
 
 #include "util/bits.h"
 #include "util/file.h"
+#include "util/nanoseconds.h"
 
 #include "tool/record/record.h"
 #include "tool/shared/clock.h"
 #include "tool/shared/message.h"
 #include "tool/shared/text.h"
 
-#define NS_PER_S    1000000000ULL
 #define TICK_NS	    (NS_PER_S / 10)
 #define TICK_MS	    100
 #define TICKS_PER_S 10U

@@ -14,6 +14,7 @@
 #include <ktape.h>
 
 #include "util/bits.h"
+#include "util/nanoseconds.h"
 
 #include "tool/record/record.h"
 #include "tool/report/report.h"
@@ -29,7 +30,6 @@
 
 #define USUAL_TIME   5000000000ULL
 #define USUAL_EVENTS "default,syscall,block" /* what the findings need */
-#define NS_PER_S     1000000000
 
 struct try_options {
 	const char *output;

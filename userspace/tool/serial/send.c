@@ -22,6 +22,7 @@
 #include <ktape.h>
 
 #include "util/bits.h"
+#include "util/nanoseconds.h"
 
 #include "tool/input/input.h"
 #include "tool/serial/queue.h"
@@ -42,8 +43,6 @@
 #define BACKLOG_MS 3000
 #define GRACE_MS   2000 /* after a signal, send input for this long */
 #define LEAVE_MS   8000 /* after a signal, drain the queue for this long */
-#define NS_PER_MS  1000000ULL
-#define NS_PER_S   1000000000ULL
 
 struct send_options {
 	uint64_t baud;

@@ -17,12 +17,12 @@
 
 #include <ktape.h>
 
+#include "util/nanoseconds.h"
+
 #include "write/write.h"
 
 #include "tool/shared/message.h"
 #include "tool/ship/ship.h"
-
-#define NS_PER_S 1000000000LL
 
 static bool exists(const struct ship *s, const char *key, const char *end)
 {

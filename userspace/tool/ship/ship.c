@@ -14,6 +14,7 @@
 #include <ktape.h>
 
 #include "util/bits.h"
+#include "util/nanoseconds.h"
 
 #include "tool/log/log.h"
 #include "tool/shared/message.h"
@@ -22,8 +23,7 @@
 #include "tool/shared/terminal.h"
 #include "tool/ship/ship.h"
 
-#define EXIT_LEFT   3 /* pieces are left */
-#define NS_PER_S    1000000000ULL
+#define EXIT_LEFT   3		   /* pieces are left */
 #define FOLLOW_NS   (2 * NS_PER_S) /* --follow: between two reads of the folder */
 #define BACKOFF_NS  NS_PER_S
 #define BACKOFF_MAX (300 * NS_PER_S)

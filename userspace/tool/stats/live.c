@@ -18,7 +18,6 @@
 #include "tool/stats/prom.h"
 
 #define CHECK_EVENTS 4096U /* read the clock after this many events */
-#define NS_PER_S     1000000000ULL
 
 /**
  * stats_live_session() - make a session the standard input

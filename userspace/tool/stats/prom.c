@@ -18,12 +18,12 @@
 #include <ktape.h>
 
 #include "util/bits.h"
+#include "util/nanoseconds.h"
 #include "util/stage.h"
 
 #include "tool/stats/prom.h"
 
 #define MODE_FILE 0644
-#define NS_PER_S  ((uint64_t)1000000000)
 #define POWERS	  65U /* ranges of values: 0, 1, 2 to 3, 4 to 7 ... */
 
 /* Ranges that get a bucket: up to 2^n of the unit.  They never change. */

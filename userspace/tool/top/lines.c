@@ -8,14 +8,14 @@
 #include <ktape.h>
 
 #include "util/bits.h"
+#include "util/nanoseconds.h"
 #include "util/put.h"
 
 #include "tool/report/report.h"
 #include "tool/shared/duration.h"
 #include "tool/top/top.h"
 
-#define NS_PER_S 1000000000LL
-#define P99	 (TOP_SHARES - 1)
+#define P99 (TOP_SHARES - 1)
 
 /**
  * top_print_head() - print the names of the columns

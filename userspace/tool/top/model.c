@@ -90,7 +90,7 @@ int top_model_new(const struct ktape_info *info,
 	m->info = info;
 	m->take = take;
 	m->arg = arg;
-	m->interval = kt_max(kt_mul_div(interval, info->freq, KT_NS_PER_S), 1);
+	m->interval = kt_max(kt_mul_div(interval, info->freq, NS_PER_S), 1);
 	if (ktape_linux_new(info, names, &m->linux_stats)) {
 		free(m);
 		return -ENOMEM;

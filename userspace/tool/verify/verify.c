@@ -14,6 +14,7 @@
 #include <ktape.h>
 
 #include "util/bits.h"
+#include "util/nanoseconds.h"
 #include "util/parse.h"
 
 #include "tool/input/range.h"
@@ -28,8 +29,7 @@
 #include "tool/shared/text.h"
 #include "tool/verify/verify.h"
 
-#define NS_PER_S 1000000000LL
-#define NAMES	 1024U /* values of a field to look up names for */
+#define NAMES 1024U /* values of a field to look up names for */
 
 /* Exit codes of --absent besides EXIT_OK (proved) and EXIT_USAGE. */
 enum { EXIT_FOUND = 1, EXIT_NOT_ENABLED = 3, EXIT_FILTERED, EXIT_LOST };

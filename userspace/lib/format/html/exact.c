@@ -12,13 +12,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "util/nanoseconds.h"
 #include "util/parse.h"
 
 #include "internal.h"
 
 /* Times from 31 years on are since the epoch, as in --from-time. */
 #define EPOCH_FROM  1000000000000000000LL
-#define NS_PER_S    1000000000
 #define SPANS_SHARE 2 /* the range may have 1/2 of the spans of a page */
 
 /* Read a time, of the epoch behind "@" or if it is large.  Return: false if it is none. */

@@ -5,6 +5,7 @@
  */
 #include <stdio.h>
 
+#include "util/nanoseconds.h"
 #include "util/wide.h"
 
 #include <ktape-verify.h>
@@ -14,7 +15,6 @@
 #define FLUSH	     (1U << 16) /* values of a block */
 #define DEPTHS	     8 /* shift of a mark's depth in the kind of @open */
 #define NR_AND_TABLE 0x3ffffU
-#define NS_PER_MS    1000000U
 #define TRACER_NAME \
 	"tracer: ns in each ms of CPU " /* viewer/model.mjs knows it */
 

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "util/file.h"
+#include "util/nanoseconds.h"
 
 #include "stream/metadata.h"
 #include "format/folders.h"
@@ -21,7 +22,6 @@
 #include "session.h"
 
 #define JSON_MARK '\x1e'
-#define NS_PER_S  1000000000
 
 /* Say why a trace cannot be read.  Return: -EBADMSG. */
 static int refuse_session(struct kt_import *in, const struct lt_trace *t,

@@ -13,7 +13,6 @@
 #define MOMENT_START 1U
 #define KEY_START \
 	256U /* in @keys: begin of a CPU's ledger, beside those of 8 bits */
-#define NS_PER_S 1000000000ULL
 
 static const char *const reasons[COUNTS] = {
 	NULL, NULL, "full", "nested", "too_big", "shed", "rate",

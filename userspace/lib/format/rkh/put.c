@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Writing RKH trace: an event's time, number and frame. */
+#include "util/nanoseconds.h"
 #include "util/wide.h"
 
 #include "internal.h"
-
-#define NS_PER_S 1000000000U
 
 /* Write @t->plain, @len bytes, as a frame.  Return: 0 or negative errno. */
 int kt_rkh_put_frame(struct kt_sink *s, size_t len)

@@ -5,13 +5,13 @@
  */
 #include <ctype.h>
 
+#include "util/nanoseconds.h"
 #include "util/parse.h"
 #include "format/frames.h"
 
 #include "internal.h"
 #include "tband.h"
 
-#define NS_PER_S   1000000000ULL
 #define HEX_DIGITS 4 /* an input that begins with fewer digits is binary */
 
 static const struct ktape_codec_option options[] = {

@@ -3,12 +3,12 @@
  * Writing Tonbandgeraet: options, begin and end of a stream.  tband.c describes the format and
  * what it loses; which event a native one becomes is in map.c.
  */
+#include "util/nanoseconds.h"
 #include "util/parse.h"
 
 #include "internal.h"
 #include "tband.h"
 
-#define NS_PER_S     1000000000ULL
 #define DROP_EVERY   50 /* events, by default */
 #define WHAT_UNKNOWN "gaps of an unknown number of events"
 

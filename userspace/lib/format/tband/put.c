@@ -4,10 +4,10 @@
  * count losses.
  */
 #include "util/crc32c.h"
+#include "util/nanoseconds.h"
 
 #include "internal.h"
 
-#define NS_PER_S 1000000000ULL
 /* Bytes for an event with @n bytes of text, or for its frame. */
 #define FRAME_ROOM(n) ((n) + KT_TBAND_FIXED_MAX + (n) / 254 + 8)
 

@@ -2,9 +2,9 @@
 /* Reading Tonbandgeraet: the event of a frame, with its core and its time. */
 #include <ktape/mark.h>
 
-#include "internal.h"
+#include "util/nanoseconds.h"
 
-#define NS_PER_S 1000000000ULL
+#include "internal.h"
 
 /* Return a core, made if it is new; NULL without memory. */
 struct kt_tband_core *kt_tband_core_at(struct kt_tband_import *t, uint32_t nr)

@@ -22,6 +22,8 @@
  * no place for other fields than their number, which are counted.  JSON has no
  * resynchronisation: a damaged file is not readable at all.
  */
+#include "util/nanoseconds.h"
+
 #include "show/line.h"
 #include "stream/event.h"
 #include "format/left_out.h"
@@ -29,8 +31,7 @@
 #include "format/object_state.h"
 #include "text.h"
 
-#define TIDS	    (1U << 22) /* PID_MAX_LIMIT */
-#define NS_PER_US   1000
+#define TIDS	    (1U << 22)	   /* PID_MAX_LIMIT */
 #define DEPTH_MAX   64		   /* open slices of a CPU */
 #define HEAD_MAX    4096	   /* bytes of an event without its fields */
 #define LARGE	    (256ULL << 20) /* output that viewers cannot load */

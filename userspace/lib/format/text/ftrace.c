@@ -15,6 +15,8 @@
  * derived from the interrupts that were recorded.  The line with the number of entries
  * is filled in at the end, so only regular files have it.
  */
+#include "util/nanoseconds.h"
+
 #include "layout.h"
 #include "text.h"
 
@@ -26,7 +28,6 @@
 #define COMM_WIDTH    16
 #define PID_WIDTH     8 /* with the blank after it */
 #define TIME_WIDTH    5 /* seconds, behind a blank */
-#define NS_PER_US     1000
 #define US_PER_S      1000000
 #define TABLE_32      (3U << 16) /* compat or x32, in dat20 */
 #define ENTRIES_WIDTH 72	 /* of the line with the counts */

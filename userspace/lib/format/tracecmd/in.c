@@ -17,12 +17,12 @@
  */
 #include <sys/stat.h>
 
+#include "util/nanoseconds.h"
 #include "util/parse.h"
 
 #include "internal.h"
 #include "tracecmd.h"
 
-#define NS_PER_S  1000000000LL
 #define HZ_MAX	  10000000000ULL
 #define UPTIME_HZ 100U /* of the clock "uptime": the kernel's USER_HZ */
 

@@ -15,11 +15,11 @@
  * The functions kt_tp_*() (format/tracepoint.h) are those that the readers of all Linux
  * tracers share.
  */
+#include "util/nanoseconds.h"
 #include "util/wide.h"
 
 #include "internal.h"
 
-#define NS_PER_S      1000000000LL
 #define TYPE_LENGTH   28U
 #define TYPE_PADDING  29U
 #define TYPE_EXTEND   30U
