@@ -46,7 +46,7 @@ static const struct {
 };
 
 /* Count a record that is not read, by its type; types that ktape does not know count together. */
-void pf_pass(struct perf *f, uint32_t type)
+void pd_pass(struct perf *f, uint32_t type)
 {
 	if (type <= RECORD_PERF_LAST)
 		f->passed[type]++;
@@ -118,12 +118,12 @@ static int check_any(struct kt_import *s)
 }
 
 /**
- * pf_report_counts() - report at the end what was left out
+ * pd_report_counts() - report at the end what was left out
  * @s: the trace
  *
  * Return: 0, or -EBADMSG if that is all that the file has.
  */
-int pf_report_counts(struct kt_import *s)
+int pd_report_counts(struct kt_import *s)
 {
 	struct perf *f = s->state;
 	int err = check_any(s);
@@ -135,7 +135,7 @@ int pf_report_counts(struct kt_import *s)
 		s, &f->timeless,
 		"samples and records of switches without a time (perf record --timestamp keeps it)");
 	snprintf(paths, sizeof(paths),
-		 "paths of cgroups, beyond %u MiB of them,", PF_PATHS_MAX >> 20);
+		 "paths of cgroups, beyond %u MiB of them,", PD_PATHS_MAX >> 20);
 	report_perf_count(s, &f->pathless, paths);
 	if (f->cpuless)
 		kt_import_note(s, "%llu events or losses have no CPU: they are shown on CPU 0 (perf record --sample-cpu keeps it)",

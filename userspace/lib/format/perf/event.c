@@ -39,7 +39,7 @@ static const char *const hardware[] = {
 };
 
 /* Set the name of an event that has none.  Return: 0 or -ENOMEM. */
-static int set_perf_name(struct pf_attr *a, const void *name, size_t len)
+static int set_perf_name(struct pd_attr *a, const void *name, size_t len)
 {
 	len = strnlen(name, len);
 	if (a->name || !len)
@@ -49,7 +49,7 @@ static int set_perf_name(struct pf_attr *a, const void *name, size_t len)
 }
 
 /**
- * pf_take_description() - take the feature "event description": names of events
+ * pd_take_description() - take the feature "event description": names of events
  * @p: the feature
  * @f: the trace
  *
@@ -57,7 +57,7 @@ static int set_perf_name(struct pf_attr *a, const void *name, size_t len)
  *
  * Return: 0 or negative errno.
  */
-int pf_take_description(struct kt_part *p, struct perf *f)
+int pd_take_description(struct kt_part *p, struct perf *f)
 {
 	uint32_t nr, size, ids, len;
 	const uint8_t *bytes;
@@ -82,7 +82,7 @@ int pf_take_description(struct kt_part *p, struct perf *f)
 }
 
 /* Take the name of an event from its update in a pipe.  Return: 0 or -ENOMEM. */
-int pf_take_update(struct perf *f, const uint8_t *record, size_t len)
+int pd_take_update(struct perf *f, const uint8_t *record, size_t len)
 {
 	const struct kt_map_entry *e;
 
@@ -92,7 +92,7 @@ int pf_take_update(struct perf *f, const uint8_t *record, size_t len)
 	return e ? set_perf_name(&f->attrs[e->value], record + 24, len - 24) : 0;
 }
 
-static void name_class(const struct pf_attr *a, struct kt_tp_class *c)
+static void name_class(const struct pd_attr *a, struct kt_tp_class *c)
 {
 	const char *name = a->name;
 
@@ -110,7 +110,7 @@ static void name_class(const struct pf_attr *a, struct kt_tp_class *c)
 /* ---- what records say of later samples --------------------------------------------------- */
 
 /* Take on which CPU each event counts. */
-void pf_take_index(struct perf *f, const uint8_t *record, size_t len)
+void pd_take_index(struct perf *f, const uint8_t *record, size_t len)
 {
 	uint64_t nr = len < 16 ? 0 :
 				 kt_min(kt_load64(record + 8, f->big),
@@ -128,7 +128,7 @@ void pf_take_index(struct perf *f, const uint8_t *record, size_t len)
 }
 
 /* Take the path that a cgroup has from now on.  Return: 0 or -ENOMEM. */
-int pf_take_cgroup(struct perf *f, const uint8_t *record, size_t len)
+int pd_take_cgroup(struct perf *f, const uint8_t *record, size_t len)
 {
 	size_t size = len <= 16 ? 0 : strnlen((const char *)record + 16, len - 16);
 	struct kt_map_entry *e;
@@ -141,7 +141,7 @@ int pf_take_cgroup(struct perf *f, const uint8_t *record, size_t len)
 		return -ENOMEM;
 	if (e->extra == size && !memcmp(f->paths + e->value, record + 16, size))
 		return 0;
-	if (size > PF_PATHS_MAX - f->paths_size) {
+	if (size > PD_PATHS_MAX - f->paths_size) {
 		e->extra = 0; /* an earlier path is wrong from now on */
 		f->pathless++;
 		return 0;
@@ -158,33 +158,33 @@ int pf_take_cgroup(struct perf *f, const uint8_t *record, size_t len)
 }
 
 /**
- * pf_cpu_of() - return the CPU of a sample or of a record
+ * pd_cpu_of() - return the CPU of a sample or of a record
  * @f: the trace
  * @sample: what it says of itself
  *
- * Return: its CPU, else the CPU on which its event counts, else PF_CPU_UNKNOWN.
+ * Return: its CPU, else the CPU on which its event counts, else PD_CPU_UNKNOWN.
  */
-uint32_t pf_cpu_of(const struct perf *f, const struct pf_sample *sample)
+uint32_t pd_cpu_of(const struct perf *f, const struct pd_sample *sample)
 {
 	const struct kt_map_entry *e;
 
-	if (sample->cpu != PF_CPU_UNKNOWN)
+	if (sample->cpu != PD_CPU_UNKNOWN)
 		return sample->cpu;
 	e = sample->id ? kt_map_find(&f->ids, 0, sample->id) : NULL;
-	return e && e->extra ? (uint32_t)e->extra - 1 : PF_CPU_UNKNOWN;
+	return e && e->extra ? (uint32_t)e->extra - 1 : PD_CPU_UNKNOWN;
 }
 
 /* ---- events --------------------------------------------------------------------------------- */
 
 /**
- * pf_emit_other() - deliver a sample of an event that is no tracepoint
+ * pd_emit_other() - deliver a sample of an event that is no tracepoint
  * @s: the trace
  * @a: its event
  * @at: its time, CPU and thread; its fields are those of kt_tp.more
  *
  * Return: 0 or negative errno.
  */
-int pf_emit_other(struct kt_import *s, struct pf_attr *a, struct kt_foreign *at)
+int pd_emit_other(struct kt_import *s, struct pd_attr *a, struct kt_foreign *at)
 {
 	struct perf *f = s->state;
 	int err;
@@ -202,7 +202,7 @@ int pf_emit_other(struct kt_import *s, struct pf_attr *a, struct kt_foreign *at)
 }
 
 /**
- * pf_emit_switch() - deliver a record of a context switch
+ * pd_emit_switch() - deliver a record of a context switch
  * @s: the trace
  * @record: the record
  * @len: its bytes
@@ -210,7 +210,7 @@ int pf_emit_other(struct kt_import *s, struct pf_attr *a, struct kt_foreign *at)
  *
  * Return: 0 or negative errno.
  */
-int pf_emit_switch(struct kt_import *s, const uint8_t *record, size_t len,
+int pd_emit_switch(struct kt_import *s, const uint8_t *record, size_t len,
 		   struct kt_foreign *at)
 {
 	static const struct kt_tp_field fields[] = {
@@ -255,7 +255,7 @@ int pf_emit_switch(struct kt_import *s, const uint8_t *record, size_t len,
 	return kt_tp_emit(&f->tp, *c, at, f->values);
 }
 
-void pf_free_events(struct perf *f)
+void pd_free_events(struct perf *f)
 {
 	for (size_t i = 0; i < f->nr_attrs; i++) {
 		free(f->attrs[i].name);

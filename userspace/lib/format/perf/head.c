@@ -33,19 +33,19 @@ static int read_attrs(struct kt_import *s, const uint8_t *head)
 	struct kt_part p, ids;
 	int err;
 
-	if (each < PF_ATTR_MIN + 16 || each > 4096 || size / each > PF_ATTRS_MAX)
+	if (each < PD_ATTR_MIN + 16 || each > 4096 || size / each > PD_ATTRS_MAX)
 		return kt_import_fail(s, 16, "the size of the attributes is wrong");
-	err = pf_read_section(s, offset, size, &p);
+	err = pd_read_section(s, offset, size, &p);
 	for (uint64_t at = 0; !err && at + each <= size; at += each) {
 		const uint8_t *place = p.data + at + each - 16;
 
-		err = pf_take_attr(s, p.data + at, each - 16, offset + at);
+		err = pd_take_attr(s, p.data + at, each - 16, offset + at);
 		if (!err)
-			err = pf_read_section(s, kt_load64(place, f->big),
+			err = pd_read_section(s, kt_load64(place, f->big),
 					      kt_load64(place + 8, f->big), &ids);
 		if (err)
 			break;
-		err = pf_take_ids(s, ids.data, ids.len);
+		err = pd_take_ids(s, ids.data, ids.len);
 		free((void *)ids.data);
 	}
 	free((void *)p.data);
@@ -54,9 +54,9 @@ static int read_attrs(struct kt_import *s, const uint8_t *head)
 
 static bool is_feature_wanted(unsigned int bit)
 {
-	return bit == PF_FEATURE_TRACING || bit == PF_FEATURE_EVENTS ||
-	       bit == PF_FEATURE_HOSTNAME || bit == PF_FEATURE_RELEASE ||
-	       bit == PF_FEATURE_ARCH || bit == PF_FEATURE_CLOCK_DATA;
+	return bit == PD_FEATURE_TRACING || bit == PD_FEATURE_EVENTS ||
+	       bit == PD_FEATURE_HOSTNAME || bit == PD_FEATURE_RELEASE ||
+	       bit == PD_FEATURE_ARCH || bit == PD_FEATURE_CLOCK_DATA;
 }
 
 /*
@@ -70,7 +70,7 @@ static bool has_feature(const struct perf *f, const uint8_t *head, unsigned int 
 
 	if (!f->big)
 		return bits[bit / 8] >> bit % 8 & 1;
-	wide = kt_load64(bits, true) >> PF_FEATURE_HOSTNAME & 1;
+	wide = kt_load64(bits, true) >> PD_FEATURE_HOSTNAME & 1;
 	return wide ? kt_load64(bits + bit / 64 * 8, true) >> bit % 64 & 1 :
 		      kt_load32(bits + bit / 32 * 4, true) >> bit % 32 & 1;
 }
@@ -84,7 +84,7 @@ static int read_features(struct kt_import *s, const uint8_t *head)
 
 	for (unsigned int i = 0; i < 256; i++)
 		nr += has_feature(f, head, i);
-	err = pf_read_section(s, f->end, nr * 16ULL, &table);
+	err = pd_read_section(s, f->end, nr * 16ULL, &table);
 	if (err)
 		return err;
 	nr = 0;
@@ -96,12 +96,12 @@ static int read_features(struct kt_import *s, const uint8_t *head)
 		nr++;
 		if (!is_feature_wanted(i))
 			continue;
-		err = pf_read_section(s, kt_load64(at, f->big),
+		err = pd_read_section(s, kt_load64(at, f->big),
 				      kt_load64(at + 8, f->big), &p);
 		if (!err)
-			err = pf_take_feature(&p, i, f);
-		else if (i == PF_FEATURE_EVENTS)
-			err = pf_forgive(s, f->end, err);
+			err = pd_take_feature(&p, i, f);
+		else if (i == PD_FEATURE_EVENTS)
+			err = pd_forgive(s, f->end, err);
 		free((void *)p.data);
 	}
 	free((void *)table.data);
@@ -121,17 +121,17 @@ static int check_head(struct kt_import *s)
 }
 
 /**
- * pf_read_head() - read everything but the records
+ * pd_read_head() - read everything but the records
  * @s: the trace
  *
  * Return: 0 or negative errno.
  */
-int pf_read_head(struct kt_import *s)
+int pd_read_head(struct kt_import *s)
 {
 	struct perf *f = s->state;
 	struct kt_part head;
 	bool known;
-	int err = pf_read_section(s, 0, kt_min(HEAD_SIZE, f->size), &head);
+	int err = pd_read_section(s, 0, kt_min(HEAD_SIZE, f->size), &head);
 
 	if (err)
 		return err;
@@ -139,7 +139,7 @@ int pf_read_head(struct kt_import *s)
 	if (head.len >= PIPE_SIZE && known &&
 	    kt_load64(head.data + 8, f->big) == PIPE_SIZE) {
 		free((void *)head.data);
-		err = pf_read_pipe(s);
+		err = pd_read_pipe(s);
 		return err ? err : check_head(s);
 	}
 	if (head.len < HEAD_SIZE)

@@ -20,11 +20,12 @@
  */
 #include <sys/stat.h>
 
+#include "util/nanoseconds.h"
+
 #include "internal.h"
 #include "perf.h"
 
-#define NS_PER_S 1000000000LL
-#define WINDOW	 (1U << 20)
+#define WINDOW (1U << 20)
 #define BEHIND_MAX \
 	(1ULL << 32) /* bytes of a hardware trace behind its record */
 
@@ -57,14 +58,14 @@ static int last_of(struct perf *f, uint32_t cpu, uint64_t **last)
  * Find the CPU of an event or of a loss, and the entry for its last event.
  * Return: 0, -ERANGE if it is no CPU, which is reported, or -ENOMEM.
  */
-static int find_perf_cpu(struct kt_import *s, const struct pf_sample *sample,
+static int find_perf_cpu(struct kt_import *s, const struct pd_sample *sample,
 			 uint64_t offset, uint32_t *cpu, uint64_t **last)
 {
 	struct perf *f = s->state;
 	int err;
 
-	*cpu = pf_cpu_of(f, sample);
-	if (*cpu == PF_CPU_UNKNOWN) {
+	*cpu = pd_cpu_of(f, sample);
+	if (*cpu == PD_CPU_UNKNOWN) {
 		f->cpuless++;
 		*cpu = 0;
 	}
@@ -74,7 +75,7 @@ static int find_perf_cpu(struct kt_import *s, const struct pf_sample *sample,
 	return err;
 }
 
-static uint32_t perf_record_id(const struct perf *f, const struct pf_sample *sample)
+static uint32_t perf_record_id(const struct perf *f, const struct pd_sample *sample)
 {
 	if (sample->raw_size < f->described.layouts.type_size)
 		return UINT32_MAX;
@@ -84,7 +85,7 @@ static uint32_t perf_record_id(const struct perf *f, const struct pf_sample *sam
 }
 
 /* Set time, CPU and thread of an event.  Return: as find_perf_cpu(). */
-static int place_perf_event(struct kt_import *s, const struct pf_sample *sample,
+static int place_perf_event(struct kt_import *s, const struct pd_sample *sample,
 			    uint64_t offset, struct kt_foreign *at)
 {
 	struct perf *f = s->state;
@@ -106,13 +107,13 @@ static int take_sample(struct kt_import *s, const uint8_t *record, size_t len,
 		       uint64_t offset)
 {
 	struct perf *f = s->state;
-	struct pf_sample sample = { .cpu = PF_CPU_UNKNOWN, .tid = -1 };
+	struct pd_sample sample = { .cpu = PD_CPU_UNKNOWN, .tid = -1 };
 	struct kt_layout *l = NULL;
 	struct kt_foreign at;
 	int err = 0;
 
 	/* take_perf_record() has read it before. */
-	pf_read_sample(f, record + 8, len - 8, &sample, &f->fields);
+	pd_read_sample(f, record + 8, len - 8, &sample, &f->fields);
 	if (sample.attr->tracepoint) {
 		l = kt_layout_find(&f->described.layouts,
 				   perf_record_id(f, &sample));
@@ -136,24 +137,24 @@ static int take_sample(struct kt_import *s, const uint8_t *record, size_t len,
 	f->tp.more = f->fields.list;
 	f->tp.nr_more = f->fields.nr;
 	return l ? kt_tp_emit(&f->tp, &l->class, &at, f->values) :
-		   pf_emit_other(s, sample.attr, &at);
+		   pd_emit_other(s, sample.attr, &at);
 }
 
 static int take_perf_switch(struct kt_import *s, const uint8_t *record,
 			    size_t len, uint64_t offset)
 {
-	struct pf_sample sample = { .cpu = PF_CPU_UNKNOWN, .tid = -1 };
+	struct pd_sample sample = { .cpu = PD_CPU_UNKNOWN, .tid = -1 };
 	struct perf *f = s->state;
 	struct kt_foreign at;
 	int err;
 
-	pf_read_tail(f, record, len, &sample);
+	pd_read_tail(f, record, len, &sample);
 	err = place_perf_event(s, &sample, offset, &at);
 	if (!err)
 		err = kt_tp_process(&f->tp, &at, sample.tid, sample.pid, false);
 	if (err)
 		return err == -ERANGE ? 0 : err;
-	return pf_emit_switch(s, record, len, &at);
+	return pd_emit_switch(s, record, len, &at);
 }
 
 /* ---- losses -------------------------------------------------------------------------------------- */
@@ -161,7 +162,7 @@ static int take_perf_switch(struct kt_import *s, const uint8_t *record,
 static int take_perf_lost(struct kt_import *s, const uint8_t *record,
 			  size_t len, uint64_t offset)
 {
-	struct pf_sample sample = { .cpu = PF_CPU_UNKNOWN };
+	struct pd_sample sample = { .cpu = PD_CPU_UNKNOWN };
 	struct perf *f = s->state;
 	bool has_id = kt_load32(record, f->big) == RECORD_LOST;
 	size_t at = has_id ? 16 : 8;
@@ -172,7 +173,7 @@ static int take_perf_lost(struct kt_import *s, const uint8_t *record,
 	if (len < at + 8)
 		return 0;
 	count = kt_load64(record + at, f->big);
-	pf_read_tail(f, record, len, &sample);
+	pd_read_tail(f, record, len, &sample);
 	if (has_id && !sample.id)
 		sample.id = kt_load64(record + 8, f->big);
 	err = find_perf_cpu(s, &sample, offset, &cpu, &last);
@@ -220,11 +221,11 @@ static int deliver_perf_record(struct kt_import *s, const uint8_t *record,
 	case RECORD_SAMPLE:
 		return take_sample(s, record, len, offset);
 	case RECORD_COMM:
-		return pf_take_comm(s, record, len);
+		return pd_take_comm(s, record, len);
 	case RECORD_FORK:
-		return pf_take_fork(s, record, len);
+		return pd_take_fork(s, record, len);
 	case RECORD_CGROUP:
-		return pf_take_cgroup(s->state, record, len);
+		return pd_take_cgroup(s->state, record, len);
 	case RECORD_SWITCH:
 	case RECORD_SWITCH_CPU:
 		return take_perf_switch(s, record, len, offset);
@@ -240,13 +241,13 @@ static int take_perf_record(struct kt_import *s, const uint8_t *record,
 			    size_t len, uint64_t offset)
 {
 	struct perf *f = s->state;
-	struct pf_sample sample = { .ts = 0 };
+	struct pd_sample sample = { .ts = 0 };
 	uint32_t type = kt_load32(record, f->big);
 	int err;
 
 	switch (type) {
 	case RECORD_SAMPLE:
-		err = pf_read_sample(f, record + 8, len - 8, &sample, NULL);
+		err = pd_read_sample(f, record + 8, len - 8, &sample, NULL);
 		/* Without ids it depends on the form of a sample which attribute it belongs to. */
 		if (err == -ENOENT ||
 		    (err && f->others && f->nr_attrs > 1 && !f->ids.nr)) {
@@ -258,20 +259,20 @@ static int take_perf_record(struct kt_import *s, const uint8_t *record,
 				      "a sample is shorter than its type");
 			return 0;
 		}
-		if (!(sample.attr->sample_type & PF_TIME)) {
+		if (!(sample.attr->sample_type & PD_TIME)) {
 			f->timeless++;
 			return 0;
 		}
 		break;
 	case RECORD_SWITCH:
 	case RECORD_SWITCH_CPU:
-		if (!pf_read_tail(f, record, len, &sample) || !sample.ts) {
+		if (!pd_read_tail(f, record, len, &sample) || !sample.ts) {
 			f->timeless++;
 			return 0;
 		}
 		break;
 	case RECORD_LOST_SAMPLES:
-		if (pf_read_tail(f, record, len, &sample) && sample.ts)
+		if (pd_read_tail(f, record, len, &sample) && sample.ts)
 			break;
 		count_lost(f, record, len);
 		return 0;
@@ -280,24 +281,24 @@ static int take_perf_record(struct kt_import *s, const uint8_t *record,
 	case RECORD_FORK:
 	case RECORD_LOST:
 		/* Records that perf made up at its start have no time: they come first. */
-		pf_read_tail(f, record, len, &sample);
+		pd_read_tail(f, record, len, &sample);
 		break;
 	case RECORD_ROUND:
-		pf_order_round(&f->order, false);
+		pd_order_round(&f->order, false);
 		return 0;
 	case RECORD_COMPRESSED:
 	case RECORD_COMPRESSED2:
-		return pf_packed_begin(s, record, len, offset);
+		return pd_packed_begin(s, record, len, offset);
 	case RECORD_UPDATE:
-		return pf_take_update(f, record, len);
+		return pd_take_update(f, record, len);
 	case RECORD_ID_INDEX:
-		pf_take_index(f, record, len);
+		pd_take_index(f, record, len);
 		return 0;
 	default:
-		pf_pass(f, type);
+		pd_pass(f, type);
 		return 0;
 	}
-	return pf_order_add(&f->order, sample.ts, record, len, offset);
+	return pd_order_add(&f->order, sample.ts, record, len, offset);
 }
 
 /* Return the bytes that follow a record outside of its size. */
@@ -378,8 +379,8 @@ static int take_packed(struct kt_import *s)
 	int64_t took;
 	int err = 0;
 
-	while (!err && f->unpacking && !pf_order_has(&f->order)) {
-		err = pf_packed_unpack(s);
+	while (!err && f->unpacking && !pd_order_has(&f->order)) {
+		err = pd_packed_unpack(s);
 		if (err)
 			break;
 		took = take_records(s, f->plain, f->plain_len, f->packed_offset,
@@ -411,7 +412,7 @@ static int read_more(struct kt_import *s)
 	f->at += (uint64_t)took;
 	if (!f->unpacking && (!took || f->at >= f->end)) {
 		report_cut_record(s);
-		pf_order_round(&f->order, true);
+		pd_order_round(&f->order, true);
 		f->ended = true;
 	}
 	return 0;
@@ -421,7 +422,7 @@ static int read_more(struct kt_import *s)
 static int finish_perf(struct kt_import *s)
 {
 	struct perf *f = s->state;
-	int err = pf_report_counts(s);
+	int err = pd_report_counts(s);
 
 	kt_tp_end(&f->tp);
 	kt_tracing_end(&f->described, s);
@@ -437,7 +438,7 @@ static int perf_next(struct kt_import *s)
 	uint64_t offset;
 	int err;
 
-	while (!(record = pf_order_take(&f->order, &offset))) {
+	while (!(record = pd_order_take(&f->order, &offset))) {
 		if (f->ended) {
 			if (f->named)
 				return 0;
@@ -484,7 +485,7 @@ static int perf_open(struct kt_import *s)
 	f->tp.s = s;
 	f->tp.symbol = kt_symbols_find;
 	f->tp.arg = &f->described.symbols;
-	err = pf_read_head(s);
+	err = pd_read_head(s);
 	if (err)
 		return err;
 	fill_perf_info(s);
@@ -502,11 +503,11 @@ static void perf_close(struct kt_import *s)
 
 	kt_tracing_free(&f->described);
 	kt_tp_free(&f->tp);
-	pf_order_free(&f->order);
+	pd_order_free(&f->order);
 	ZSTD_freeDStream(f->zstd);
 	kt_map_free(&f->ids);
 	kt_map_free(&f->comms);
-	pf_free_events(f);
+	pd_free_events(f);
 	free(f->attrs);
 	free(f->buf);
 	free(f->plain);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the files of this folder share.  Read them in this order; each calls only those before
+ * What the files of this folder share; pd_ stands for perf.data, as the kernel and perfetto
+ * use perf_ and pf_.  Read them in this order; each calls only those before
  * it:
  *
  * fields.c	fields of a sample beside the tracepoint's
@@ -25,92 +26,92 @@
 #include "format/tracing_data.h"
 
 /* Bits of perf_event_attr.sample_type, in the order of their fields in a sample. */
-#define PF_IDENTIFIER  (1U << 16)
-#define PF_IP	       (1U << 0)
-#define PF_TID	       (1U << 1)
-#define PF_TIME	       (1U << 2)
-#define PF_ADDR	       (1U << 3)
-#define PF_ID	       (1U << 6)
-#define PF_STREAM_ID   (1U << 9)
-#define PF_CPU	       (1U << 7)
-#define PF_PERIOD      (1U << 8)
-#define PF_READ	       (1U << 4)
-#define PF_CALLCHAIN   (1U << 5)
-#define PF_RAW	       (1U << 10)
-#define PF_BRANCHES    (1U << 11)
-#define PF_REGS_USER   (1U << 12)
-#define PF_STACK_USER  (1U << 13)
-#define PF_WEIGHT      (1U << 14)
-#define PF_WEIGHTS     (1U << 24) /* the same, of three numbers */
-#define PF_DATA_SRC    (1U << 15)
-#define PF_TRANSACTION (1U << 17)
-#define PF_REGS_INTR   (1U << 18)
-#define PF_PHYS_ADDR   (1U << 19)
-#define PF_CGROUP      (1U << 21)
-#define PF_DATA_PAGE   (1U << 22)
-#define PF_CODE_PAGE   (1U << 23)
-#define PF_AUX	       (1U << 20)
+#define PD_IDENTIFIER  (1U << 16)
+#define PD_IP	       (1U << 0)
+#define PD_TID	       (1U << 1)
+#define PD_TIME	       (1U << 2)
+#define PD_ADDR	       (1U << 3)
+#define PD_ID	       (1U << 6)
+#define PD_STREAM_ID   (1U << 9)
+#define PD_CPU	       (1U << 7)
+#define PD_PERIOD      (1U << 8)
+#define PD_READ	       (1U << 4)
+#define PD_CALLCHAIN   (1U << 5)
+#define PD_RAW	       (1U << 10)
+#define PD_BRANCHES    (1U << 11)
+#define PD_REGS_USER   (1U << 12)
+#define PD_STACK_USER  (1U << 13)
+#define PD_WEIGHT      (1U << 14)
+#define PD_WEIGHTS     (1U << 24) /* the same, of three numbers */
+#define PD_DATA_SRC    (1U << 15)
+#define PD_TRANSACTION (1U << 17)
+#define PD_REGS_INTR   (1U << 18)
+#define PD_PHYS_ADDR   (1U << 19)
+#define PD_CGROUP      (1U << 21)
+#define PD_DATA_PAGE   (1U << 22)
+#define PD_CODE_PAGE   (1U << 23)
+#define PD_AUX	       (1U << 20)
 
-#define PF_WORDS     8192U	 /* 64-bit words of the largest record */
-#define PF_PATHS_MAX (64U << 20) /* bytes of all paths of cgroups */
+#define PD_WORDS     8192U	 /* 64-bit words of the largest record */
+#define PD_PATHS_MAX (64U << 20) /* bytes of all paths of cgroups */
 
 /* Bits of perf_event_attr.read_format. */
-#define PF_READ_ENABLED (1U << 0)
-#define PF_READ_RUNNING (1U << 1)
-#define PF_READ_ID	(1U << 2)
-#define PF_READ_GROUP	(1U << 3)
-#define PF_READ_LOST	(1U << 4)
+#define PD_READ_ENABLED (1U << 0)
+#define PD_READ_RUNNING (1U << 1)
+#define PD_READ_ID	(1U << 2)
+#define PD_READ_GROUP	(1U << 3)
+#define PD_READ_LOST	(1U << 4)
 
 /* Fields "perf_..." of samples. */
-enum pf_field {
-	PF_FIELD_IP,
-	PF_FIELD_ADDR,
-	PF_FIELD_STREAM_ID,
-	PF_FIELD_PERIOD,
-	PF_FIELD_READ,
-	PF_FIELD_READ_ENABLED,
-	PF_FIELD_READ_RUNNING,
-	PF_FIELD_READ_IDS,
-	PF_FIELD_READ_LOST,
-	PF_FIELD_CALLCHAIN,
-	PF_FIELD_RAW,
-	PF_FIELD_BRANCH_INDEX,
-	PF_FIELD_BRANCHES,
-	PF_FIELD_BRANCH_COUNTERS,
-	PF_FIELD_USER_ABI, /* these three in this order */
-	PF_FIELD_USER_MASK,
-	PF_FIELD_USER_REGS,
-	PF_FIELD_USER_STACK,
-	PF_FIELD_WEIGHT,
-	PF_FIELD_DATA_SRC,
-	PF_FIELD_TRANSACTION,
-	PF_FIELD_INTR_ABI, /* these three, too */
-	PF_FIELD_INTR_MASK,
-	PF_FIELD_INTR_REGS,
-	PF_FIELD_PHYS_ADDR,
-	PF_FIELD_CGROUP,
-	PF_FIELD_CGROUP_PATH,
-	PF_FIELD_DATA_PAGE,
-	PF_FIELD_CODE_PAGE,
-	PF_FIELD_AUX,
-	PF_FIELDS
+enum pd_field {
+	PD_FIELD_IP,
+	PD_FIELD_ADDR,
+	PD_FIELD_STREAM_ID,
+	PD_FIELD_PERIOD,
+	PD_FIELD_READ,
+	PD_FIELD_READ_ENABLED,
+	PD_FIELD_READ_RUNNING,
+	PD_FIELD_READ_IDS,
+	PD_FIELD_READ_LOST,
+	PD_FIELD_CALLCHAIN,
+	PD_FIELD_RAW,
+	PD_FIELD_BRANCH_INDEX,
+	PD_FIELD_BRANCHES,
+	PD_FIELD_BRANCH_COUNTERS,
+	PD_FIELD_USER_ABI, /* these three in this order */
+	PD_FIELD_USER_MASK,
+	PD_FIELD_USER_REGS,
+	PD_FIELD_USER_STACK,
+	PD_FIELD_WEIGHT,
+	PD_FIELD_DATA_SRC,
+	PD_FIELD_TRANSACTION,
+	PD_FIELD_INTR_ABI, /* these three, too */
+	PD_FIELD_INTR_MASK,
+	PD_FIELD_INTR_REGS,
+	PD_FIELD_PHYS_ADDR,
+	PD_FIELD_CGROUP,
+	PD_FIELD_CGROUP_PATH,
+	PD_FIELD_DATA_PAGE,
+	PD_FIELD_CODE_PAGE,
+	PD_FIELD_AUX,
+	PD_FIELDS
 };
 
 /**
- * struct pf_fields - fields of a sample
+ * struct pd_fields - fields of a sample
  * @list: the fields
  * @nr: how many
  * @words: elements of arrays
  * @nr_words: how many
  */
-struct pf_fields {
-	struct kt_tp_more list[PF_FIELDS];
+struct pd_fields {
+	struct kt_tp_more list[PD_FIELDS];
 	unsigned int nr;
-	uint64_t words[PF_WORDS];
+	uint64_t words[PD_WORDS];
 	size_t nr_words;
 };
 
-enum pf_record {
+enum pd_record {
 	RECORD_MMAP = 1,
 	RECORD_LOST = 2,
 	RECORD_COMM = 3,
@@ -136,7 +137,7 @@ enum pf_record {
 };
 
 /**
- * struct pf_attr - an event that perf recorded
+ * struct pd_attr - an event that perf recorded
  * @type: enum perf_type_id
  * @config: which one of that type
  * @sample_type: what its samples have
@@ -149,7 +150,7 @@ enum pf_record {
  * @name: its name, or NULL
  * @class: of its samples, if it is no tracepoint; NULL before the first one
  */
-struct pf_attr {
+struct pd_attr {
 	uint32_t type;
 	uint64_t config;
 	uint64_t sample_type;
@@ -164,15 +165,15 @@ struct pf_attr {
 };
 
 /**
- * struct pf_sample - what a record says of itself
+ * struct pd_sample - what a record says of itself
  * @attr: of its event
  * @id: of its event
  * @ts: its time in ns, and the CPU, process and thread
  * @raw: the kernel's record
  * @raw_size: bytes of @raw
  */
-struct pf_sample {
-	struct pf_attr *attr;
+struct pd_sample {
+	struct pd_attr *attr;
 	uint64_t id;
 	uint64_t ts;
 	uint32_t cpu;
@@ -183,13 +184,13 @@ struct pf_sample {
 };
 
 /**
- * struct pf_item - a record that waits until all earlier ones were read
+ * struct pd_item - a record that waits until all earlier ones were read
  * @ts: its time in ns
  * @nr: its number in the file, which decides at equal times
- * @at: where it is in the bytes of struct pf_order
+ * @at: where it is in the bytes of struct pd_order
  * @offset: of the record in the file, for messages
  */
-struct pf_item {
+struct pd_item {
 	uint64_t ts;
 	uint64_t nr;
 	size_t at;
@@ -197,7 +198,7 @@ struct pf_item {
 };
 
 /**
- * struct pf_order - records in the order of time
+ * struct pd_order - records in the order of time
  *
  * perf copies the buffers of the CPUs one after the other and marks the end of each round.
  * A round has all records up to the time of the latest one of the round before.
@@ -217,8 +218,8 @@ struct pf_item {
  * @frontier: the latest time before @ready
  * @late: records that came after a later one was complete
  */
-struct pf_order {
-	struct pf_item *items;
+struct pd_order {
+	struct pd_item *items;
 	size_t nr_items;
 	size_t room;
 	size_t next;
@@ -253,7 +254,7 @@ struct pf_order {
  * @cgroups: by id of a cgroup: offset and length of its path in @paths
  * @paths: paths of cgroups
  * @paths_size: bytes of @paths
- * @pathless: paths beyond PF_PATHS_MAX
+ * @pathless: paths beyond PD_PATHS_MAX
  * @others: there are events that are no tracepoints
  * @left_out: samples of events that the file does not describe
  * @timeless: samples and records of context switches that have no time
@@ -292,7 +293,7 @@ struct perf {
 	uint64_t data;
 	uint64_t end;
 	uint64_t at;
-	struct pf_attr *attrs;
+	struct pd_attr *attrs;
 	size_t nr_attrs;
 	size_t main;
 	char clock[32];
@@ -315,7 +316,7 @@ struct perf {
 	char hostname[65];
 	char release[65];
 	char machine[65];
-	struct pf_order order;
+	struct pd_order order;
 	uint8_t *buf;
 	uint64_t buf_at;
 	size_t buf_len;
@@ -330,82 +331,82 @@ struct perf {
 	uint64_t *last;
 	size_t nr_last;
 	struct kt_tp_value values[KT_TP_FIELDS];
-	struct pf_fields fields;
+	struct pd_fields fields;
 	struct kt_tp_class *switches[2];
 	bool ended;
 	bool named;
 };
 
-#define PF_ATTR_MIN    64U /* bytes of the first version of perf_event_attr */
-#define PF_ATTRS_MAX   65536U
-#define PF_CPU_UNKNOWN UINT32_MAX
+#define PD_ATTR_MIN    64U /* bytes of the first version of perf_event_attr */
+#define PD_ATTRS_MAX   65536U
+#define PD_CPU_UNKNOWN UINT32_MAX
 
 /* Numbers of the features that are read. */
-enum pf_feature {
-	PF_FEATURE_TRACING = 1,
-	PF_FEATURE_HOSTNAME = 3,
-	PF_FEATURE_RELEASE = 4,
-	PF_FEATURE_ARCH = 6,
-	PF_FEATURE_EVENTS = 12,
-	PF_FEATURE_CLOCK_DATA = 29
+enum pd_feature {
+	PD_FEATURE_TRACING = 1,
+	PD_FEATURE_HOSTNAME = 3,
+	PD_FEATURE_RELEASE = 4,
+	PD_FEATURE_ARCH = 6,
+	PD_FEATURE_EVENTS = 12,
+	PD_FEATURE_CLOCK_DATA = 29
 };
 
 /* head.c */
-int pf_read_head(struct kt_import *s);
+int pd_read_head(struct kt_import *s);
 
 /* part.c */
-int pf_read_section(struct kt_import *s, uint64_t offset, uint64_t size,
+int pd_read_section(struct kt_import *s, uint64_t offset, uint64_t size,
 		    struct kt_part *p);
-int pf_take_attr(struct kt_import *s, const uint8_t *attr, uint64_t size,
+int pd_take_attr(struct kt_import *s, const uint8_t *attr, uint64_t size,
 		 uint64_t offset);
-int pf_take_ids(struct kt_import *s, const uint8_t *ids, uint64_t size);
-int pf_forgive(struct kt_import *s, uint64_t offset, int err);
-int pf_take_feature(struct kt_part *p, unsigned int bit, struct perf *f);
+int pd_take_ids(struct kt_import *s, const uint8_t *ids, uint64_t size);
+int pd_forgive(struct kt_import *s, uint64_t offset, int err);
+int pd_take_feature(struct kt_part *p, unsigned int bit, struct perf *f);
 
 /* pipe.c */
-int pf_read_pipe(struct kt_import *s);
+int pd_read_pipe(struct kt_import *s);
 
 /* packed.c */
-int pf_packed_begin(struct kt_import *s, const uint8_t *record, size_t len,
+int pd_packed_begin(struct kt_import *s, const uint8_t *record, size_t len,
 		    uint64_t offset);
-int pf_packed_unpack(struct kt_import *s);
+int pd_packed_unpack(struct kt_import *s);
 
 /* sample.c */
-int pf_read_sample(const struct perf *f, const uint8_t *p, size_t len,
-		   struct pf_sample *s, struct pf_fields *out);
-bool pf_read_tail(const struct perf *f, const uint8_t *p, size_t len,
-		  struct pf_sample *out);
+int pd_read_sample(const struct perf *f, const uint8_t *p, size_t len,
+		   struct pd_sample *s, struct pd_fields *out);
+bool pd_read_tail(const struct perf *f, const uint8_t *p, size_t len,
+		  struct pd_sample *out);
 
 /* count.c */
-void pf_pass(struct perf *f, uint32_t type);
-int pf_report_counts(struct kt_import *s);
+void pd_pass(struct perf *f, uint32_t type);
+int pd_report_counts(struct kt_import *s);
 
 /* fields.c */
-void pf_add_number(struct pf_fields *f, enum pf_field which, uint64_t v);
-bool pf_read_rest(const struct perf *f, const uint8_t *p, const uint8_t *end,
-		  struct pf_sample *s, struct pf_fields *out);
+void pd_add_number(struct pd_fields *f, enum pd_field which, uint64_t v);
+bool pd_read_rest(const struct perf *f, const uint8_t *p, const uint8_t *end,
+		  struct pd_sample *s, struct pd_fields *out);
 
 /* event.c */
-int pf_take_description(struct kt_part *p, struct perf *f);
-int pf_take_update(struct perf *f, const uint8_t *record, size_t len);
-void pf_take_index(struct perf *f, const uint8_t *record, size_t len);
-int pf_take_cgroup(struct perf *f, const uint8_t *record, size_t len);
-uint32_t pf_cpu_of(const struct perf *f, const struct pf_sample *sample);
-int pf_emit_other(struct kt_import *s, struct pf_attr *a, struct kt_foreign *at);
-int pf_emit_switch(struct kt_import *s, const uint8_t *record, size_t len,
+int pd_take_description(struct kt_part *p, struct perf *f);
+int pd_take_update(struct perf *f, const uint8_t *record, size_t len);
+void pd_take_index(struct perf *f, const uint8_t *record, size_t len);
+int pd_take_cgroup(struct perf *f, const uint8_t *record, size_t len);
+uint32_t pd_cpu_of(const struct perf *f, const struct pd_sample *sample);
+int pd_emit_other(struct kt_import *s, struct pd_attr *a, struct kt_foreign *at);
+int pd_emit_switch(struct kt_import *s, const uint8_t *record, size_t len,
 		   struct kt_foreign *at);
-void pf_free_events(struct perf *f);
+void pd_free_events(struct perf *f);
 
 /* task.c */
-int pf_take_comm(struct kt_import *s, const uint8_t *record, size_t len);
-int pf_take_fork(struct kt_import *s, const uint8_t *record, size_t len);
+int pd_take_comm(struct kt_import *s, const uint8_t *record, size_t len);
+int pd_take_fork(struct kt_import *s, const uint8_t *record, size_t len);
 
 /* order.c */
-int pf_order_add(struct pf_order *o, uint64_t ts, const void *data, size_t len,
+int pd_order_add(struct pd_order *o, uint64_t ts, const void *data, size_t len,
 		 uint64_t offset);
-bool pf_order_has(const struct pf_order *o);
-void pf_order_round(struct pf_order *o, bool all);
-const uint8_t *pf_order_take(struct pf_order *o, uint64_t *offset);
-void pf_order_free(struct pf_order *o);
+bool pd_order_has(const struct pd_order *o);
+void pd_order_round(struct pd_order *o, bool all);
+const uint8_t *pd_order_take(struct pd_order *o, uint64_t *offset);
+void pd_order_free(struct pd_order *o);
 
 #endif /* _KT_PERF_INTERNAL_H */

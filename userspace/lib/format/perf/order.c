@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Records in the order of time: see struct pf_order. */
+/* Records in the order of time: see struct pd_order. */
 #include "internal.h"
 
 #define HELD_MAX (192U << 20) /* bytes that wait for the end of a round */
 
 static int by_record_time(const void *a, const void *b)
 {
-	const struct pf_item *x = a, *y = b;
+	const struct pd_item *x = a, *y = b;
 
 	if (x->ts != y->ts)
 		return x->ts < y->ts ? -1 : 1;
 	return x->nr < y->nr ? -1 : x->nr > y->nr;
 }
 
-/* Return whether pf_order_take() has a record. */
-bool pf_order_has(const struct pf_order *o)
+/* Return whether pd_order_take() has a record. */
+bool pd_order_has(const struct pd_order *o)
 {
 	return o->next < o->ready;
 }
 
 /* Sort records, unless they are: most are nearly so, and many may have no time at all. */
-static void sort_order(struct pf_item *items, size_t nr)
+static void sort_order(struct pd_item *items, size_t nr)
 {
 	for (size_t i = 1; i < nr; i++) {
 		if (by_record_time(&items[i - 1], &items[i]) > 0) {
@@ -31,9 +31,9 @@ static void sort_order(struct pf_item *items, size_t nr)
 }
 
 /* Forget what was delivered.  Return: 0 or -ENOMEM. */
-static int make_perf_room(struct pf_order *o, size_t len)
+static int make_perf_room(struct pd_order *o, size_t len)
 {
-	struct pf_item *items;
+	struct pd_item *items;
 	uint8_t *bytes;
 	size_t cap = o->cap ? o->cap : 1U << 20;
 
@@ -57,7 +57,7 @@ static int make_perf_room(struct pf_order *o, size_t len)
 }
 
 /**
- * pf_order_add() - let a record wait
+ * pd_order_add() - let a record wait
  * @o: the queue
  * @ts: its time
  * @data: the record
@@ -66,7 +66,7 @@ static int make_perf_room(struct pf_order *o, size_t len)
  *
  * Return: 0 or -ENOMEM.
  */
-int pf_order_add(struct pf_order *o, uint64_t ts, const void *data, size_t len,
+int pd_order_add(struct pd_order *o, uint64_t ts, const void *data, size_t len,
 		 uint64_t offset)
 {
 	int err = make_perf_room(o, len);
@@ -74,7 +74,7 @@ int pf_order_add(struct pf_order *o, uint64_t ts, const void *data, size_t len,
 	if (err)
 		return err;
 	memcpy(o->bytes + o->len, data, len);
-	o->items[o->nr_items++] = (struct pf_item){
+	o->items[o->nr_items++] = (struct pd_item){
 		ts,
 		o->counter++,
 		o->len,
@@ -87,17 +87,17 @@ int pf_order_add(struct pf_order *o, uint64_t ts, const void *data, size_t len,
 	 * A file without rounds: what waits is delivered, and later records count.  Once is
 	 * enough: the reader takes what is ready before it reads on.
 	 */
-	if (!pf_order_has(o) && o->len + o->nr_items * sizeof(*o->items) > HELD_MAX)
-		pf_order_round(o, true);
+	if (!pd_order_has(o) && o->len + o->nr_items * sizeof(*o->items) > HELD_MAX)
+		pd_order_round(o, true);
 	return 0;
 }
 
 /**
- * pf_order_round() - a round ends
+ * pd_order_round() - a round ends
  * @o: the queue
  * @all: no record follows that is earlier than those that wait
  */
-void pf_order_round(struct pf_order *o, bool all)
+void pd_order_round(struct pd_order *o, bool all)
 {
 	uint64_t until = all ? UINT64_MAX : o->complete;
 
@@ -112,7 +112,7 @@ void pf_order_round(struct pf_order *o, bool all)
 }
 
 /* Move what waits to the beginning, once half of the bytes were delivered. */
-static void compact_order(struct pf_order *o)
+static void compact_order(struct pd_order *o)
 {
 	size_t left = o->nr_items - o->next, at = 0;
 
@@ -137,15 +137,15 @@ static void compact_order(struct pf_order *o)
 }
 
 /**
- * pf_order_take() - return the next record that is complete
+ * pd_order_take() - return the next record that is complete
  * @o: the queue
  * @offset: set to its offset in the file
  *
  * Return: the record, valid until the next call; NULL if none is.
  */
-const uint8_t *pf_order_take(struct pf_order *o, uint64_t *offset)
+const uint8_t *pd_order_take(struct pd_order *o, uint64_t *offset)
 {
-	const struct pf_item *i;
+	const struct pd_item *i;
 
 	if (o->next == o->ready) {
 		compact_order(o);
@@ -157,7 +157,7 @@ const uint8_t *pf_order_take(struct pf_order *o, uint64_t *offset)
 	return o->bytes + i->at;
 }
 
-void pf_order_free(struct pf_order *o)
+void pd_order_free(struct pd_order *o)
 {
 	free(o->items);
 	free(o->bytes);

@@ -16,7 +16,7 @@
 	3U /* bytes that zstd asks for between two blocks: RFC 8878 */
 
 /**
- * pf_packed_begin() - take a compressed record
+ * pd_packed_begin() - take a compressed record
  * @s: the trace
  * @record: the record, which stays where it is until it is unpacked
  * @len: its bytes
@@ -24,7 +24,7 @@
  *
  * Return: 0 or negative errno.
  */
-int pf_packed_begin(struct kt_import *s, const uint8_t *record, size_t len,
+int pd_packed_begin(struct kt_import *s, const uint8_t *record, size_t len,
 		    uint64_t offset)
 {
 	struct perf *f = s->state;
@@ -56,12 +56,12 @@ static int make_packed_room(struct perf *f)
 }
 
 /**
- * pf_packed_unpack() - unpack the next piece of the compressed record
+ * pd_packed_unpack() - unpack the next piece of the compressed record
  * @s: the trace; its @unpacking is cleared at the end of the compressed record
  *
  * Return: 0 with @plain_len bytes at @plain, or negative errno.
  */
-int pf_packed_unpack(struct kt_import *s)
+int pd_packed_unpack(struct kt_import *s)
 {
 	struct perf *f = s->state;
 	ZSTD_outBuffer out;

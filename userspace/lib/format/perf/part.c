@@ -16,7 +16,7 @@
 #define SECTION_MAX	(256U << 20)
 
 /* Read a section of the file.  Return: 0, with @p to read from and p->data to free. */
-int pf_read_section(struct kt_import *s, uint64_t offset, uint64_t size,
+int pd_read_section(struct kt_import *s, uint64_t offset, uint64_t size,
 		    struct kt_part *p)
 {
 	const struct perf *f = s->state;
@@ -51,7 +51,7 @@ static const struct {
 };
 
 /* Remember which event ids belong to: the latest one.  Return: 0 or -ENOMEM. */
-int pf_take_ids(struct kt_import *s, const uint8_t *ids, uint64_t size)
+int pd_take_ids(struct kt_import *s, const uint8_t *ids, uint64_t size)
 {
 	struct perf *f = s->state;
 	struct kt_map_entry *e;
@@ -92,19 +92,19 @@ static void take_perf_clock(struct perf *f, const uint8_t *attr, uint64_t size)
 }
 
 /* Check that the samples of a tracepoint can be read, beside those of the first one. */
-static int check_attr(struct kt_import *s, const struct pf_attr *a, uint64_t offset)
+static int check_attr(struct kt_import *s, const struct pd_attr *a, uint64_t offset)
 {
 	const struct perf *f = s->state;
-	const struct pf_attr *first = &f->attrs[f->main];
+	const struct pd_attr *first = &f->attrs[f->main];
 
-	if (!(a->sample_type & PF_TIME) || !(a->sample_type & PF_CPU) ||
-	    !(a->sample_type & PF_RAW))
+	if (!(a->sample_type & PD_TIME) || !(a->sample_type & PD_CPU) ||
+	    !(a->sample_type & PD_RAW))
 		return kt_import_fail(
 			s, offset,
 			"samples have no time, CPU or data: record with perf record -a, or --timestamp --sample-cpu --raw-samples");
 	if ((a->sample_type != first->sample_type ||
 	     a->read_format != first->read_format) &&
-	    !(a->sample_type & first->sample_type & PF_IDENTIFIER))
+	    !(a->sample_type & first->sample_type & PD_IDENTIFIER))
 		return kt_import_fail(
 			s, offset,
 			"events have samples of different forms without an id at their begin, which are not read");
@@ -112,23 +112,23 @@ static int check_attr(struct kt_import *s, const struct pf_attr *a, uint64_t off
 }
 
 /**
- * pf_take_attr() - take the attribute of an event
+ * pd_take_attr() - take the attribute of an event
  * @s: the trace
  * @attr: struct perf_event_attr
- * @size: bytes of @attr, at least PF_ATTR_MIN
+ * @size: bytes of @attr, at least PD_ATTR_MIN
  * @offset: of @attr in the file
  *
  * Return: 0 or negative errno.
  */
-int pf_take_attr(struct kt_import *s, const uint8_t *attr, uint64_t size,
+int pd_take_attr(struct kt_import *s, const uint8_t *attr, uint64_t size,
 		 uint64_t offset)
 {
 	struct perf *f = s->state;
-	struct pf_attr *a;
+	struct pd_attr *a;
 
-	if (f->nr_attrs == PF_ATTRS_MAX)
+	if (f->nr_attrs == PD_ATTRS_MAX)
 		return kt_import_fail(s, offset, "more than %u events",
-				      PF_ATTRS_MAX);
+				      PD_ATTRS_MAX);
 	if (!(f->nr_attrs & (f->nr_attrs - 1))) {
 		a = realloc(f->attrs,
 			    (f->nr_attrs ? f->nr_attrs * 2 : 1) * sizeof(*a));
@@ -137,7 +137,7 @@ int pf_take_attr(struct kt_import *s, const uint8_t *attr, uint64_t size,
 		f->attrs = a;
 	}
 	a = &f->attrs[f->nr_attrs++];
-	*a = (struct pf_attr){
+	*a = (struct pd_attr){
 		.type = kt_load32(attr, f->big),
 		.config = kt_load64(attr + 8, f->big),
 		.sample_type = kt_load64(attr + 24, f->big),
@@ -209,7 +209,7 @@ static int take_string(struct kt_part *p, char *to, size_t room)
 }
 
 /* Report names of events that cannot be read, and go on: the events themselves can be read. */
-int pf_forgive(struct kt_import *s, uint64_t offset, int err)
+int pd_forgive(struct kt_import *s, uint64_t offset, int err)
 {
 	if (err != -EBADMSG)
 		return err;
@@ -217,20 +217,20 @@ int pf_forgive(struct kt_import *s, uint64_t offset, int err)
 	return 0;
 }
 
-int pf_take_feature(struct kt_part *p, unsigned int bit, struct perf *f)
+int pd_take_feature(struct kt_part *p, unsigned int bit, struct perf *f)
 {
 	switch (bit) {
-	case PF_FEATURE_TRACING:
+	case PD_FEATURE_TRACING:
 		return take_perf_tracing(p, f);
-	case PF_FEATURE_EVENTS:
-		return pf_forgive(p->s, p->offset, pf_take_description(p, f));
-	case PF_FEATURE_HOSTNAME:
+	case PD_FEATURE_EVENTS:
+		return pd_forgive(p->s, p->offset, pd_take_description(p, f));
+	case PD_FEATURE_HOSTNAME:
 		return take_string(p, f->hostname, sizeof(f->hostname));
-	case PF_FEATURE_RELEASE:
+	case PD_FEATURE_RELEASE:
 		return take_string(p, f->release, sizeof(f->release));
-	case PF_FEATURE_ARCH:
+	case PD_FEATURE_ARCH:
 		return take_string(p, f->machine, sizeof(f->machine));
-	case PF_FEATURE_CLOCK_DATA:
+	case PD_FEATURE_CLOCK_DATA:
 		if (p->len >= 24)
 			f->wall = (int64_t)(kt_load64(p->data + 8, p->big) -
 					    kt_load64(p->data + 16, p->big));

@@ -31,18 +31,18 @@ static int take_pipe_record(struct kt_import *s, uint32_t type, struct kt_part *
 		};
 		uint64_t bit = kt_load64(p->data + 8, f->big);
 
-		return pf_take_feature(&feature, (unsigned int)kt_min(bit, 256), f);
+		return pd_take_feature(&feature, (unsigned int)kt_min(bit, 256), f);
 	}
 	if (type == RECORD_UPDATE)
-		return pf_take_update(f, p->data, p->len);
+		return pd_take_update(f, p->data, p->len);
 	if (type != RECORD_ATTR)
 		return 0;
 	size = p->len < 16 ? 0 : kt_load32(p->data + 12, f->big);
-	if (size < PF_ATTR_MIN || size > p->len - 8)
+	if (size < PD_ATTR_MIN || size > p->len - 8)
 		return kt_import_fail(s, p->offset,
 				      "the size of an attribute is wrong");
-	err = pf_take_attr(s, p->data + 8, size, p->offset + 8);
-	return err ? err : pf_take_ids(s, p->data + 8 + size, p->len - 8 - size);
+	err = pd_take_attr(s, p->data + 8, size, p->offset + 8);
+	return err ? err : pd_take_ids(s, p->data + 8 + size, p->len - 8 - size);
 }
 
 static int take_pipe_tracing(struct kt_import *s, const struct kt_part *p,
@@ -51,20 +51,20 @@ static int take_pipe_tracing(struct kt_import *s, const struct kt_part *p,
 	struct kt_part data;
 	int err;
 
-	err = pf_read_section(s, p->offset + p->len, size, &data);
+	err = pd_read_section(s, p->offset + p->len, size, &data);
 	if (!err)
-		err = pf_take_feature(&data, PF_FEATURE_TRACING, s->state);
+		err = pd_take_feature(&data, PD_FEATURE_TRACING, s->state);
 	free((void *)data.data);
 	return err;
 }
 
 /**
- * pf_read_pipe() - read what comes before the samples
+ * pd_read_pipe() - read what comes before the samples
  * @s: the trace
  *
  * Return: 0 or negative errno.
  */
-int pf_read_pipe(struct kt_import *s)
+int pd_read_pipe(struct kt_import *s)
 {
 	struct perf *f = s->state;
 	uint64_t at = PIPE_SIZE;
@@ -91,7 +91,7 @@ int pf_read_pipe(struct kt_import *s)
 					      "the size of a record is wrong");
 		if (size > f->size - at)
 			break;
-		err = pf_read_section(s, at, size, &p);
+		err = pd_read_section(s, at, size, &p);
 		if (err)
 			break;
 		if (type == RECORD_TRACING && size >= 12) {

@@ -10,9 +10,9 @@
  * Return: 0, -EBADMSG if the record is too short, or -ENOENT if its id is not known.
  */
 static int attr_of(const struct perf *f, const uint8_t *p, size_t len,
-		   bool is_sample, struct pf_attr **attr)
+		   bool is_sample, struct pd_attr **attr)
 {
-	struct pf_attr *first = &f->attrs[f->main];
+	struct pd_attr *first = &f->attrs[f->main];
 	const struct kt_map_entry *e;
 	uint64_t type = first->sample_type, id;
 	size_t at = 0;
@@ -20,17 +20,17 @@ static int attr_of(const struct perf *f, const uint8_t *p, size_t len,
 	*attr = first;
 	if (f->nr_attrs == 1)
 		return 0;
-	if (!(type & PF_IDENTIFIER)) {
-		if (!(type & PF_ID))
+	if (!(type & PD_IDENTIFIER)) {
+		if (!(type & PD_ID))
 			return 0;
 		if (is_sample) {
-			at += type & PF_IP ? 8 : 0;
-			at += type & PF_TID ? 8 : 0;
-			at += type & PF_TIME ? 8 : 0;
-			at += type & PF_ADDR ? 8 : 0;
+			at += type & PD_IP ? 8 : 0;
+			at += type & PD_TID ? 8 : 0;
+			at += type & PD_TIME ? 8 : 0;
+			at += type & PD_ADDR ? 8 : 0;
 		} else {
-			at += type & PF_CPU ? 8 : 0;
-			at += type & PF_STREAM_ID ? 8 : 0;
+			at += type & PD_CPU ? 8 : 0;
+			at += type & PD_STREAM_ID ? 8 : 0;
 		}
 	}
 	if (len < at + 8)
@@ -43,7 +43,7 @@ static int attr_of(const struct perf *f, const uint8_t *p, size_t len,
 }
 
 /**
- * pf_read_sample() - read a sample
+ * pd_read_sample() - read a sample
  * @f: the trace
  * @p: the sample, behind its head
  * @len: bytes of @p
@@ -53,23 +53,23 @@ static int attr_of(const struct perf *f, const uint8_t *p, size_t len,
  * Return: 0, -EBADMSG if it is shorter than its type says, or -ENOENT if the file does not have
  * the event of its id: then its form is not known either.
  */
-int pf_read_sample(const struct perf *f, const uint8_t *p, size_t len,
-		   struct pf_sample *s, struct pf_fields *out)
+int pd_read_sample(const struct perf *f, const uint8_t *p, size_t len,
+		   struct pd_sample *s, struct pd_fields *out)
 {
 	static const struct {
 		uint32_t bit;
 		uint8_t what;
 		uint8_t field;
 	} fields[] = {
-		{ PF_IDENTIFIER, 'i', 0 },
-		{ PF_IP, 'f', PF_FIELD_IP },
-		{ PF_TID, 't', 0 },
-		{ PF_TIME, 'n', 0 },
-		{ PF_ADDR, 'f', PF_FIELD_ADDR },
-		{ PF_ID, 'i', 0 },
-		{ PF_STREAM_ID, 'f', PF_FIELD_STREAM_ID },
-		{ PF_CPU, 'c', 0 },
-		{ PF_PERIOD, 'p', PF_FIELD_PERIOD },
+		{ PD_IDENTIFIER, 'i', 0 },
+		{ PD_IP, 'f', PD_FIELD_IP },
+		{ PD_TID, 't', 0 },
+		{ PD_TIME, 'n', 0 },
+		{ PD_ADDR, 'f', PD_FIELD_ADDR },
+		{ PD_ID, 'i', 0 },
+		{ PD_STREAM_ID, 'f', PD_FIELD_STREAM_ID },
+		{ PD_CPU, 'c', 0 },
+		{ PD_PERIOD, 'p', PD_FIELD_PERIOD },
 	};
 	const uint8_t *end = p + len;
 	int err = attr_of(f, p, len, true, &s->attr);
@@ -94,15 +94,15 @@ int pf_read_sample(const struct perf *f, const uint8_t *p, size_t len,
 			s->cpu = kt_load32(p, f->big);
 		} else if (fields[i].what == 'f' || kt_load64(p, f->big) != 1) {
 			/* A period of 1 says that each event is here: most have it. */
-			pf_add_number(out, fields[i].field, kt_load64(p, f->big));
+			pd_add_number(out, fields[i].field, kt_load64(p, f->big));
 		}
 		p += 8;
 	}
-	return pf_read_rest(f, p, end, s, out) ? 0 : -EBADMSG;
+	return pd_read_rest(f, p, end, s, out) ? 0 : -EBADMSG;
 }
 
 /**
- * pf_read_tail() - read what records end with that are no samples
+ * pd_read_tail() - read what records end with that are no samples
  * @f: the trace
  * @p: the record
  * @len: bytes of @p
@@ -110,19 +110,19 @@ int pf_read_sample(const struct perf *f, const uint8_t *p, size_t len,
  *
  * Return: false if records have no such end.
  */
-bool pf_read_tail(const struct perf *f, const uint8_t *p, size_t len,
-		  struct pf_sample *out)
+bool pd_read_tail(const struct perf *f, const uint8_t *p, size_t len,
+		  struct pd_sample *out)
 {
 	static const struct {
 		uint32_t bit;
 		uint8_t what;
 	} fields[] = {
 		/* from the last to the first */
-		{ PF_IDENTIFIER, 'i' }, { PF_CPU, 'c' },  { PF_STREAM_ID, 0 },
-		{ PF_ID, 'i' },		{ PF_TIME, 'n' }, { PF_TID, 't' },
+		{ PD_IDENTIFIER, 'i' }, { PD_CPU, 'c' },  { PD_STREAM_ID, 0 },
+		{ PD_ID, 'i' },		{ PD_TIME, 'n' }, { PD_TID, 't' },
 	};
 	const uint8_t *end = p + len;
-	struct pf_attr *a;
+	struct pd_attr *a;
 
 	attr_of(f, p, len, false, &a);
 	if (!a->id_all)

@@ -6,16 +6,16 @@
 
 /* Return time and CPU of a record; names have no place of their own, so any CPU will do. */
 static struct kt_foreign perf_place_of(const struct perf *f,
-				       const struct pf_sample *sample)
+				       const struct pd_sample *sample)
 {
-	uint32_t cpu = pf_cpu_of(f, sample);
+	uint32_t cpu = pd_cpu_of(f, sample);
 
 	return (struct kt_foreign){ .ts = sample->ts,
 				    .cpu = cpu < KT_CPUS_MAX ? cpu : 0 };
 }
 
 /* Name a thread from a time on. */
-static int name_task(struct perf *f, const struct pf_sample *at, uint32_t tgid,
+static int name_task(struct perf *f, const struct pd_sample *at, uint32_t tgid,
 		     uint32_t tid, const char *comm)
 {
 	struct kt_map_entry *e = kt_map_put(&f->comms, 0, tid);
@@ -30,15 +30,15 @@ static int name_task(struct perf *f, const struct pf_sample *at, uint32_t tgid,
 }
 
 /* Take a name that a thread has from now on. */
-int pf_take_comm(struct kt_import *s, const uint8_t *record, size_t len)
+int pd_take_comm(struct kt_import *s, const uint8_t *record, size_t len)
 {
-	struct pf_sample sample = { .cpu = PF_CPU_UNKNOWN };
+	struct pd_sample sample = { .cpu = PD_CPU_UNKNOWN };
 	struct perf *f = s->state;
 	char comm[COMM_SIZE] = "";
 
 	if (len < 24)
 		return 0;
-	pf_read_tail(f, record, len, &sample);
+	pd_read_tail(f, record, len, &sample);
 	memcpy(comm, record + 16,
 	       strnlen((const char *)record + 16,
 		       kt_min(len - 16, sizeof(comm) - 1)));
@@ -47,9 +47,9 @@ int pf_take_comm(struct kt_import *s, const uint8_t *record, size_t len)
 }
 
 /* A new thread has the name of the one that made it. */
-int pf_take_fork(struct kt_import *s, const uint8_t *record, size_t len)
+int pd_take_fork(struct kt_import *s, const uint8_t *record, size_t len)
 {
-	struct pf_sample sample = { .cpu = PF_CPU_UNKNOWN };
+	struct pd_sample sample = { .cpu = PD_CPU_UNKNOWN };
 	const struct kt_map_entry *e;
 	struct perf *f = s->state;
 	struct kt_foreign at;
@@ -58,7 +58,7 @@ int pf_take_fork(struct kt_import *s, const uint8_t *record, size_t len)
 
 	if (len < 32)
 		return 0;
-	pf_read_tail(f, record, len, &sample);
+	pd_read_tail(f, record, len, &sample);
 	e = kt_map_find(&f->comms, 0, kt_load32(record + 20, f->big));
 	/* perf lists the threads that are there at its start the same way, without a time. */
 	if (!sample.ts)
