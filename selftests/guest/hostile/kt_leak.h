@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 
 #include "kt_kernel.h"
+#include "kt_registry.h"
 #include "kt_stream.h"
 
 #define KT_PATTERN 0xfeedfacedeadd00dULL
@@ -129,6 +130,7 @@ static inline bool kt_clears_memory(void)
  * @of: the same, by opcode
  * @addresses: places with an address of the kernel
  * @padding: bytes behind a record's end that are not zero
+ * @tokens: places with a token and -1 that look like an address (kt_is_function_token())
  * @value: the first finding
  * @op: its opcode, 0 for other bytes
  * @at: where it is
@@ -137,7 +139,7 @@ static inline bool kt_clears_memory(void)
 struct kt_leak {
 	const struct kt_kernel *kernel;
 	uint64_t bytes, not_zero, pattern;
-	uint64_t records, of[KTAPE_OPCODES], addresses, padding;
+	uint64_t records, of[KTAPE_OPCODES], addresses, padding, tokens;
 	uint64_t value;
 	uint32_t op;
 	size_t at;
@@ -213,6 +215,20 @@ static inline void kt_leak_near(struct kt_leak *l, const char *p, size_t size)
 }
 
 /*
+ * Is this the token of a function, and -1 behind it?  A record of a timer that is armed for
+ * the jiffy before (timer_start with expires_in = -1) has the two side by side, and looks
+ * like an address of the kernel or of a module for up to a third of all tokens.  The module
+ * names each function whose token it records, soon after.
+ */
+static inline bool kt_is_function_token(uint64_t v)
+{
+	char name[KTAPE_NAME_SIZE];
+
+	return v >> 32 == UINT32_MAX &&
+	       !kt_wait_object_name(KTAPE_OBJ_FUNCTION, (uint32_t)v, name);
+}
+
+/*
  * Search memory at each aligned word of 32 bits.  Not at each byte, where a short negative
  * number behind another one looks like an address (00 38 00 00 00 ea ff ff, of EINVAL);
  * texts are searched there as records.
@@ -228,7 +244,11 @@ static inline void kt_leak_bytes(struct kt_leak *l, const void *from, size_t siz
 
 		memcpy(&v, p + i, size - i < sizeof(v) ? 4 : sizeof(v));
 		l->not_zero += i % 8 == 0 && v;
-		if (kt_in_kernel(l->kernel, v))
+		/* Once something was found, nothing more has to be waited for. */
+		if (kt_in_kernel(l->kernel, v) && !kt_leaks(l) &&
+		    kt_is_function_token(v))
+			l->tokens++;
+		else if (kt_in_kernel(l->kernel, v))
 			kt_leak_found(l, &l->addresses, v, 0, i);
 		else if (kt_is_old(v) || kt_is_half_old(v))
 			kt_leak_found(l, &l->pattern, v, 0, i);

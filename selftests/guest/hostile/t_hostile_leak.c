@@ -339,6 +339,44 @@ static void leak_log(struct __test_metadata *_metadata, FIXTURE_DATA(leak) * sel
 		EXPECT_LT(100, texts);
 }
 
+/* Find a function that the registry names. */
+static uint32_t some_function_token(void)
+{
+	size_t nr;
+	const struct ktape_object_entry *e = kt_objects(&nr);
+
+	for (size_t i = 0; i < nr; i++)
+		if (e[i].type == KTAPE_OBJ_FUNCTION && !e[i].died && !(e[i].seq & 1))
+			return e[i].id;
+	return 0;
+}
+
+/*
+ * The tokens of functions, -1 behind each, are no addresses.  Another number before the -1, or
+ * another one behind the token, makes an address of it.
+ */
+static void expect_tokens_known(struct __test_metadata *_metadata)
+{
+	const struct kt_kernel all = {
+		.nr = 1, .span = { { 0xffff000000000000ULL, UINT64_MAX } }
+	};
+	const uint32_t token = some_function_token();
+	const uint32_t words[] = { token,     UINT32_MAX, 0,
+				   token ^ 1, UINT32_MAX, 0 };
+	const uint32_t other[] = { token, UINT32_MAX - 1, 0, 0 };
+	struct kt_leak l = { .kernel = &all };
+
+	ASSERT_NE(0, token);
+	kt_leak_bytes(&l, words, 3 * sizeof(*words));
+	EXPECT_EQ(0, kt_leaks(&l));
+	EXPECT_EQ(1, l.tokens);
+	kt_leak_bytes(&l, words, sizeof(words));
+	EXPECT_EQ(1, l.addresses);
+	l = (struct kt_leak){ .kernel = &all };
+	kt_leak_bytes(&l, other, sizeof(other));
+	EXPECT_EQ(1, l.addresses);
+}
+
 TEST_F_TIMEOUT(leak, records_of_all_events, 3600)
 {
 	const struct ktape_trigger value = { .opcode = KTAPE_EV_MARK_VALUE };
@@ -370,14 +408,17 @@ TEST_F_TIMEOUT(leak, records_of_all_events, 3600)
 		leak_round(_metadata, self, kt_step_of(rounds), rounds % 4);
 	}
 	c = coverage_of(_metadata, &self->records, true);
-	TH_LOG("%llu records of %d of %d events in %d rounds; %llu bytes mapped, %llu read",
+	TH_LOG("%llu records of %d of %d events in %d rounds; %llu bytes mapped, %llu read, %llu and %llu tokens before -1",
 	       (unsigned long long)self->records.records, c.recorded, c.kinds,
 	       rounds,
 	       (unsigned long long)(self->others.bytes + self->blocks.bytes),
-	       (unsigned long long)self->read.bytes);
+	       (unsigned long long)self->read.bytes,
+	       (unsigned long long)self->blocks.tokens,
+	       (unsigned long long)self->read.tokens);
 	if (is_known_kernel())
 		EXPECT_EQ(0, c.missing);
 	EXPECT_LT(c.kinds / 2, c.recorded);
+	expect_tokens_known(_metadata);
 	expect_clean(_metadata, self);
 }
 
