@@ -4,9 +4,9 @@
  *
  *	emitted = records + filtered + lost + overwritten + cut
  *
- * It begins at the first counters of the ring in the trace: those of its first packet, of
- * the ledger of a start, or of the end of the first packet.  It ends at the last ledger or at
- * the last closed packet.  Events between the two that the ring counted, and that are neither
+ * It begins at 0 if the trace has the first packet of the ring, otherwise at the ledger of a start
+ * or at the end of the first closed packet.  It ends at the last ledger or at the last closed
+ * packet.  Events between the two that the ring counted, and that are neither
  * records nor filtered nor lost, are
  *
  *	overwritten	before the first packet, in modes that overwrite
@@ -106,8 +106,9 @@ static void divide_rest(const struct ktape_verify *v, const struct kt_vring *r,
 
 /*
  * Return whether a ring has more records than it has counted, beyond a tolerance.  A writer
- * counts an event as filtered or lost before it counts it as emitted, so the counters of a
- * moment may have up to that many emitted events too few.  An @early ledger, which is not that
+ * counts an event as filtered or lost before it counts it as emitted.  So at one moment the
+ * counter of emitted events may be too small, by at most the number of events that were filtered
+ * or lost.  An @early ledger, which is not that
  * of a stop, does not count events that were missed after it: if any were, nothing is compared.
  */
 static bool is_too_many(const struct kt_vring *r, const struct kt_mark *end,

@@ -106,6 +106,7 @@ static bool is_checked(struct kt_trial *tr, unsigned int type, uint32_t id)
 	return true;
 }
 
+/* Check whether all numbers that an event refers to were looked up. */
 static bool are_checked(struct kt_trial *tr, const struct kt_quick *q,
 			const uint8_t *args)
 {
@@ -121,6 +122,7 @@ static bool are_checked(struct kt_trial *tr, const struct kt_quick *q,
 	return true;
 }
 
+/* Take the running thread from the decoder, and end a run of calls of another thread. */
 static void set_thread(struct kt_trial *tr)
 {
 	int32_t tid = tr->v.trace->decoder->tid[tr->at.cpu];

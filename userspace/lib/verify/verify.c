@@ -39,10 +39,12 @@ static void take_verify_notice(void *arg, const struct ktape_notice *n)
 
 	switch (n->kind) {
 	case KTAPE_NOTICE_LOST:
+		/* In a native trace, kt_verify_packet() sees the counters that say so. */
 		if (v->foreign)
 			kt_foreign_lost(v, n);
 		return;
 	case KTAPE_NOTICE_ASSUMED:
+		/* With a stream: its times go back.  Without: what the format does not say. */
 		if (n->stream && v->foreign) {
 			kt_foreign_back(v, n);
 			return;

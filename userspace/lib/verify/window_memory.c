@@ -67,7 +67,10 @@ void kt_trial_item(struct kt_trial *tr, unsigned int kind,
 	};
 }
 
-/* Keep a number that was not looked up before, once.  Return: false if there is no room. */
+/*
+ * Keep an event with a number that was not looked up before, once for each number.
+ * Return: false if there is no room.
+ */
 bool kt_trial_mention(struct kt_trial *tr, unsigned int type, uint32_t id,
 		      const struct ktape_event *e)
 {
