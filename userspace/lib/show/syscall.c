@@ -17,8 +17,8 @@
 #include "show/syscall_options.h"
 
 #define ARGS 6
-#define FLAGS_MAX \
-	24 /* most flag names of one value; the rest is put as a number */
+/* Most flag names of one value; the rest is put as a number. */
+#define FLAGS_MAX      24
 #define AT_FDCWD_VALUE (-100)
 
 /*
@@ -203,6 +203,7 @@ static const char *find_signature(const struct kt_line *l, const char *name,
 					 KT_ARRAY_SIZE(narrow_calls), name);
 	if (spec)
 		return i386 ? spec : NULL;
+	/* Only x86-64 has child_tid before tls. */
 	if ((!x86_64 || compat) && !strcmp(name, "clone"))
 		return "flags:C newsp:p parent_tid:p tls:p child_tid:p";
 	spec = find_syscall_call(calls, KT_ARRAY_SIZE(calls), name);
