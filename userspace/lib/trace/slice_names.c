@@ -2,7 +2,7 @@
 /*
  * Names in event rings, of all slices that were cut.
  *
- * A line depends on all names before its event, so also on those of slices that other
+ * A line of output depends on all names before its event, so also on those of slices that other
  * threads read.  Therefore names are copied when a slice is cut.  Before a thread reads a
  * slice, it adds the names of all earlier slices to its own view of the registry.  The
  * registry of the trace gets the names when no slice is read.

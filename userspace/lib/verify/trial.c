@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Check the events of one CPU in a window, see window.c.
+ * Check the events that one CPU has in a window, a span of time: a trial.  window.c makes the
+ * trials of all CPUs, in several threads, and takes their results.
  *
  * Most events agree with all rules, and change little.  check_quick() checks those, by a
  * table of what there is to check for each opcode.  Every other event goes through

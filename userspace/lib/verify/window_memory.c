@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Memory of the trials of a window, and what they keep for the steps that come after. */
+/*
+ * Memory of the trials of a window (window.h), each of which checks the events of one CPU, and what
+ * they keep for the steps that come after all trials.
+ */
 #include "util/hash.h"
 #include "verify/window.h"
 
