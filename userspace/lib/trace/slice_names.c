@@ -18,6 +18,7 @@ int kt_names_new(struct kt_slices *sl)
 	sl->turn = 1;
 	sl->max_names = kt_max(NAMES_AT_LEAST / 4 / sl->max, 1);
 	sl->max_names = kt_min(sl->max_names, NAMES_EACH);
+	/* For two slices at least. */
 	sl->room_names = kt_max(sl->max * sl->max_names * 2, NAMES_AT_LEAST);
 	sl->names = calloc(sl->room_names, sizeof(*sl->names));
 	return sl->names ? 0 : -ENOMEM;

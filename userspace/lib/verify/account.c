@@ -149,6 +149,7 @@ static void account_ring(const struct ktape_verify *v, const struct kt_vcpu *c,
 	unaccounted = unaccounted_between(&r->from, &end);
 	a->filtered = end.counts.filtered - r->from.counts.filtered;
 	a->lost = end.counts.lost - r->from.counts.lost;
+	/* Before @from and behind @end only records and missed events are known. */
 	a->emitted = r->from.counts.records + r->from.missed +
 		     end.counts.emitted - r->from.counts.emitted + r->records -
 		     end.counts.records + kt_ring_missed(r) - end.missed;
@@ -159,7 +160,8 @@ static void account_ring(const struct ktape_verify *v, const struct kt_vcpu *c,
 	if (unaccounted <= slack && !(r->cut && a->exact && unaccounted > 0)) {
 		/*
 		 * Nested writers had not stored these events yet, or records came after
-		 * the last counters.
+		 * the last counters.  But if the counts are exact and the beginning of the
+		 * ring is missing, even a few events are from before its first packet.
 		 */
 		if (!a->exact)
 			a->emitted -= (uint64_t)unaccounted;

@@ -394,6 +394,7 @@ static void check_quick(struct kt_trial *tr)
 		    now >= until || len > (size_t)(end - at) ||
 		    (q->nr_ids && !are_checked(tr, q, args)))
 			break;
+		/* A native call, whose ending the table of kt_call_ends() has. */
 		usual = !(dat20 >> 16 & 3) && nr < KT_CALLS_USUAL;
 		switch (q->kind) {
 		case KT_QUICK_SWITCH:
