@@ -8,10 +8,9 @@
 
 #include "verify/internal.h"
 
-#define KT_CALLS_USUAL \
-	1024U /* native calls whose ending is kept: by number, from 0 */
-#define KT_CALL_NONE  0xffffU /* the number is not known */
-#define KT_UNSURE_MAX 64U     /* later ones are only counted */
+#define KT_CALLS_USUAL 1024U /* native calls below this number are in @ending */
+#define KT_CALL_NONE   0xffffU /* the number is not known */
+#define KT_UNSURE_MAX  64U     /* later ones are only counted */
 
 /*
  * Does a call end with an event that has its number?  UNASKED: not looked up yet.  SILENT: no, as

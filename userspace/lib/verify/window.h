@@ -2,7 +2,8 @@
 /*
  * Checking many events at once.  A window is a span of time.  A trial checks the events that one
  * CPU has in it on a copy of the state, in any thread.  If no trial finds anything, the copies
- * become the state; otherwise the events are checked one after the other.  window.c has the steps.
+ * become the state.  Otherwise the window ends before what was found, and events from there on are
+ * checked one after the other.  window.c has the steps.
  */
 #ifndef _KT_WINDOW_H
 #define _KT_WINDOW_H
@@ -11,9 +12,9 @@
 #include "trace/lane.h"
 #include "verify/internal.h"
 
-#define KT_ITEMS \
-	1024U /* events that one trial can keep for the rules about names */
-#define KT_FRESH      1024U /* size of its table of new numbers, a power of two */
+/* Of a trial: events that it keeps for the rules about names; its table of new numbers. */
+#define KT_ITEMS      1024U
+#define KT_FRESH      1024U /* a power of two */
 #define KT_IDS	      2U /* fields of an event that are compared with known names */
 #define KT_IDS_CACHED 256U /* functions that are known to have been looked up */
 
@@ -227,7 +228,7 @@ bool kt_trial_mentioned(struct kt_trial *tr, unsigned int type, uint32_t id);
 void kt_trial_item(struct kt_trial *tr, unsigned int kind,
 		   const struct ktape_event *e);
 
-/* Give a trial up: events after its @last have to be checked one after the other. */
+/* Give a trial up: events from its @last on have to be checked one after the other. */
 static inline void kt_trial_spoil(struct kt_trial *tr)
 {
 	tr->spoiled = true;
