@@ -157,7 +157,7 @@ static inline uint32_t kt_memo_key(const struct ktape_event *e, bool json)
 /* Return the entry in which dat20 fields with this key are cached. */
 static inline struct kt_memo_bits *kt_memo_bits_at(struct kt_memo *memo, uint32_t key)
 {
-	/* A multiplicative hash: 2^32 / golden ratio. */
+	/* A multiplicative hash: a prime near 2^32 / golden ratio. */
 	return &memo->bits[key * 0x9e3779b1U >> (32 - KT_MEMO_SHIFT)];
 }
 
