@@ -16,7 +16,10 @@ struct copy {
 	bool closed;
 };
 
-/* Copy the block.  Return: 1, or 0 if it was overwritten meanwhile. */
+/*
+ * Copy the block.  @end becomes 0 if the header of a closed block has no valid size.
+ * Return: 1, or 0 if the block was overwritten meanwhile.
+ */
 static int copy_block(struct copy *c)
 {
 	const struct kt_ring *r = c->ring;
@@ -79,7 +82,10 @@ static void close_copied_head(struct copy *c, uint64_t ts)
 	KT_HEAD_SET64(c->data, ts_end, ts);
 }
 
-/* Correct @missed.  The counters are exact if the session is stopped. */
+/*
+ * Correct @missed at the end of the reading, by the counters of the control page.  They are exact
+ * if the session is stopped.
+ */
 static void correct_missed(struct kt_ring *r)
 {
 	int64_t missed =
@@ -177,7 +183,8 @@ static bool is_behind_events(const struct ktape_reader *reader,
 /*
  * Make an empty packet, the last one of a ring, for losses that no packet has reported, and
  * for the time up to which a control ring was read.  If the ring was overwritten up to the
- * end of the reading, it is the only one that says so.
+ * end of the reading, only this packet says so.
+ * Return: bytes, or 0 if no such packet is needed.
  */
 static int64_t make_last_packet(struct ktape_reader *reader, struct copy *c)
 {
@@ -204,6 +211,7 @@ static int64_t make_last_packet(struct ktape_reader *reader, struct copy *c)
 	return finish_packet(c, KTAPE_BLOCK_HEADER);
 }
 
+/* Do ktape_reader_read(), unless the rings are taken away meanwhile. */
 static int64_t read_copied_packet(struct ktape_reader *reader, struct kt_ring *r,
 				  unsigned int flags, void *packet)
 {

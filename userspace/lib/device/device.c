@@ -10,7 +10,7 @@
 #include "stream/metadata.h"
 #include "device/internal.h"
 
-#define LAYOUT_TRIES 8
+#define LAYOUT_TRIES 8 /* to get a list that was not outgrown meanwhile */
 
 struct ktape_device {
 	int fd;

@@ -5,7 +5,7 @@
 
 #include "filter/filter.h"
 
-#define GET_TRIES 8
+#define GET_TRIES 8 /* to get a list that was not outgrown meanwhile */
 
 /* Bytes of an entry in the result of KTAPE_FILTER_GET. */
 static const uint8_t entry_sizes[KTAPE_FILTER_KINDS] = {
@@ -133,7 +133,7 @@ static int set_cgroups(struct ktape_device *device, struct ktape_filter *f,
 	f->entries = (uintptr_t)fds;
 	if (!err)
 		err = filter_ioctl(device, f);
-	/* The list ends with this function. */
+	/* Leave no pointer to @fds behind. */
 	f->entries = 0;
 	while (nr--)
 		close(fds[nr]);

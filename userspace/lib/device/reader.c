@@ -5,7 +5,8 @@
  */
 #include "device/ring.h"
 
-#define CHECKPOINT_TRIES 1000
+#define CHECKPOINT_TRIES 1000 /* to copy an entry that the kernel changes */
+#define BLOCK_MIN	 4096U
 
 /* Return a ring by its index, or NULL. */
 struct kt_ring *kt_reader_ring(struct ktape_reader *reader, unsigned int ring)
@@ -17,7 +18,7 @@ struct kt_ring *kt_reader_ring(struct ktape_reader *reader, unsigned int ring)
 static bool is_ring_valid(const struct ktape_layout_entry *e)
 {
 	return e->cpu >= 0 && (uint32_t)e->cpu < KT_CPUS_MAX &&
-	       e->block_size >= 4096 && e->block_size <= KT_PACKET_MAX &&
+	       e->block_size >= BLOCK_MIN && e->block_size <= KT_PACKET_MAX &&
 	       e->data_size && e->data_size % e->block_size == 0 &&
 	       e->ctl_size >= sizeof(struct ktape_ring_page) &&
 	       e->data_size < SIZE_MAX - e->ctl_size;
@@ -234,6 +235,7 @@ static int copy_entries(const struct ktape_reader *reader,
 	return (int)nr;
 }
 
+/* Do ktape_reader_checkpoint() through the session of the reader. */
 static int checkpoint(struct ktape_reader *reader, struct ktape_object_entry **entries)
 {
 	int err = kt_reader_is_gone(reader) ? -ESTALE : refresh_registry(reader);

@@ -162,6 +162,7 @@ uint64_t kt_ring_pending(const struct kt_ring *r)
 		return open_records(r, from, commit);
 	count = (int64_t)(kt_ring_end_count(r) - r->base_count - r->records -
 			  r->missed);
+	/* The smallest record has 8 bytes. */
 	return kt_min(count > 0 ? (uint64_t)count : 0, (commit - from) / 8);
 }
 
@@ -331,6 +332,7 @@ static void patch_head(struct kt_ring *r, uint8_t *first, size_t page_size,
 	r->seq++;
 }
 
+/* Do kt_ring_view(), unless the rings are taken away meanwhile. */
 static int view_block(struct ktape_reader *reader, struct kt_ring *r,
 		      void *first, size_t page_size, struct kt_view *view)
 {

@@ -35,10 +35,10 @@
  * @limit_count: records written up to @limit
  * @limit_lost: events lost up to @limit
  * @capped: nothing behind @cap is read for now
- * @cap: position
+ * @cap: position up to which is read, if @capped
  * @pos: position of the next byte to deliver
  * @part: a part of the block at @pos was delivered, up to time @ts
- * @gap: blocks before @pos were not delivered
+ * @gap: blocks before @pos, or records in front of it, were not delivered
  * @ts_held: the last record of the last block was later than the end of the block,
  *	because the clock stepped back
  * @seq: sequence number of the next packet
@@ -116,17 +116,28 @@ struct kt_view {
 	uint64_t records;
 };
 
-/* A reader of all rings of a session. */
+/**
+ * struct ktape_reader - a reader of all rings of a session
+ * @gone: a mapping was taken away, see bus.c
+ * @device: the session
+ * @rings: the mapped rings
+ * @nr_rings: entries of @rings
+ * @began: the rings of the begin are mapped: further ones are of CPUs that came online since
+ * @registry: the mapped table of names, NULL = none
+ * @registry_mapping: its entry in the list of mappings
+ * @registry_size: bytes of @registry
+ * @latest: end time of the latest packet of any ring, in ticks
+ */
 struct ktape_reader {
-	bool gone; /* a mapping was taken away: see bus.c */
+	bool gone;
 	struct ktape_device *device;
 	struct kt_ring **rings;
 	unsigned int nr_rings;
-	bool began; /* other rings are of CPUs that came online since */
+	bool began;
 	const struct ktape_object_entry *registry;
 	struct kt_mapping *registry_mapping;
 	size_t registry_size;
-	uint64_t latest; /* end time of the latest packet of any ring */
+	uint64_t latest;
 };
 
 /*

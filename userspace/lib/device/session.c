@@ -4,7 +4,7 @@
 
 #include "device/internal.h"
 
-#define LIST_TRIES 8
+#define LIST_TRIES 8 /* to get a list that was not outgrown meanwhile */
 
 /* Fill a session reference.  A name of one or two digits is the session's number. */
 static int make_reference(const char *name, struct ktape_session_ref *ref)

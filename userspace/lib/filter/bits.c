@@ -14,7 +14,7 @@
 
 #define IRQS	(KTAPE_FILTER_IRQ_WORDS * 64U)
 #define SIGNALS 64U
-#define VECTORS 10U
+#define VECTORS 10U /* soft interrupts */
 
 /* Return the name of this machine if its system calls are known, else "". */
 const char *kt_this_machine(void)

@@ -11,7 +11,7 @@
 
 #include "filter/filter.h"
 
-#define DEPTH_MAX 32
+#define DEPTH_MAX 32 /* folders below a root that are searched */
 
 /* Mount points of cgroup v2: alone, or beside version 1. */
 static const char *const roots[] = { "/sys/fs/cgroup", "/sys/fs/cgroup/unified" };
@@ -76,7 +76,7 @@ int kt_cgroup_name(uint64_t id, char name[KT_PATH_MAX])
 /*
  * Open a cgroup by the path of its directory, by its path below the root as in
  * /proc/PID/cgroup, or by "id:" and its number.
- * Return: a descriptor; -EMEDIUMTYPE if the directory is not a cgroup; or errno.
+ * Return: a descriptor; -EMEDIUMTYPE if the directory is not a cgroup; or negative errno.
  */
 int kt_cgroup_open(const char *name)
 {
@@ -92,6 +92,7 @@ int kt_cgroup_open(const char *name)
 		fd = open(path, flags);
 		return fd < 0 ? -errno : fd;
 	}
+	/* A path that has a root already is opened as it is, below. */
 	for (size_t i = 0; i < KT_ARRAY_SIZE(roots) && fd < 0; i++) {
 		if (is_v2(roots[i]) &&
 		    (size_t)snprintf(path, sizeof(path), "%s%s%s", roots[i],

@@ -18,7 +18,7 @@ struct line {
 	struct ktape_error *error;
 };
 
-/* A key that is not a filter. */
+/* A key that is not a filter: its bit in ktape_config.given, and how to parse and put its value. */
 struct key {
 	const char *name;
 	uint32_t given;

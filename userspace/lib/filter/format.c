@@ -133,6 +133,10 @@ static void put_filter_bits(FILE *f, const struct ktape_filter_value *v)
 		if (kt_mask_has(b.words, i - 1))
 			b.nr = i;
 	}
+	/*
+	 * If more than half of the bits are set, put the others with "!".  Not of CPUs: what such a
+	 * list means depends on the CPUs of the machine that reads it.
+	 */
 	without = v->kind != KTAPE_FILTER_CPU && count_bits(&b) * 2 > b.nr;
 	for (unsigned int i = 0; without && i < b.bits->words; i++)
 		b.words[i] = ~b.words[i];

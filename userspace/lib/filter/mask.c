@@ -11,6 +11,7 @@
 #define NAME_MAX_LEN  127
 #define OPCODE_PREFIX "opcode_"
 
+/* The classes of the preset "default". */
 static const uint8_t default_classes[] = {
 	KTAPE_CLASS_SCHED,   KTAPE_CLASS_PROCESS,   KTAPE_CLASS_IRQ,
 	KTAPE_CLASS_SOFTIRQ, KTAPE_CLASS_EXCEPTION, KTAPE_CLASS_USER,

@@ -5,10 +5,10 @@
 #include "filter/internal.h"
 
 #define ITEM_MAX    (KT_PATH_MAX - 1)
-#define GATE_MAX_NS 3600000000000ULL
-#define LEVELS	    4
+#define GATE_MAX_NS 3600000000000ULL /* an hour */
+#define LEVELS	    4		     /* of severity */
 
-/* An item of a list. */
+/* An item of @list: @len bytes at @at, and a copy of them, @text, which may be changed. */
 struct item {
 	const char *list;
 	const char *at;
@@ -356,7 +356,10 @@ static void set_all(unsigned int kind, uint64_t *bits)
 		kt_mask_add(bits, i);
 }
 
-/* Set the bits of an item in @bits or, with a leading "!", clear them. */
+/*
+ * Set the bits of an item in @bits or, with a leading "!", clear them.  A list whose @first item
+ * has a "!" means all but these.
+ */
 static int take_filter_bits(const struct kt_bits *b, unsigned int kind,
 			    struct item *it, uint64_t *bits, bool first)
 {

@@ -150,9 +150,11 @@ static inline const struct kt_answer *answer_of(const struct ktape_registry *r,
 						struct kt_key k, uint64_t ts)
 {
 	struct kt_registry_memory *memory = r->memory;
+	/* A multiplicative hash: a prime near 2^32 / golden ratio. */
 	uint32_t slot = (k.id + k.type) * 0x9e3779b1U >> 16;
 	struct kt_answer *a = &memory->answers[slot & (KT_ANSWERS - 1)];
 
+	/* A @ts before @from wraps around, and is above @lasts. */
 	if (a->turn == memory->memo.turn && ts - a->from <= a->lasts &&
 	    a->key.id == k.id && a->key.type == k.type && a->key.param1 == k.param1)
 		return a;

@@ -18,7 +18,7 @@
 #define KT_PIECE_ROOM  96 /* bytes of the longest piece that is kept */
 #define KT_PIECE_MOST  48 /* bytes of a usual piece: copied first */
 #define KT_MEMO_SHIFT  8
-#define KT_MEMO_BITS   (1U << KT_MEMO_SHIFT)
+#define KT_MEMO_BITS   (1U << KT_MEMO_SHIFT) /* entries by dat20 and opcode */
 #define KT_MEMO_WHO    64U /* entries by thread and CPU, a power of two */
 #define KT_SECOND_ROOM 16  /* room for the 11 digits of 2^64 ns in seconds */
 
@@ -64,7 +64,7 @@ struct kt_memo_who {
 
 /**
  * struct kt_memo - cache of formatted pieces
- * @turn: number of names that the registry has learned, plus 1
+ * @turn: raised whenever the registry learns a name, or shows other ones (a view); from 1
  * @machine: first 8 letters of the machine that @bits belongs to; system calls have
  *	other names on another machine
  * @clock: clock of the last line's trace
@@ -103,7 +103,7 @@ void kt_memo_keep_bits(const struct kt_line *l, const char *from, size_t len);
 _Static_assert(KT_PIECE_MOST <= KT_PUT_OVER,
 	       "the first copy of a piece may write KT_PUT_OVER bytes");
 
-/* Put a cached piece. */
+/* Put a cached piece; most are put by the first copy, whose size is constant. */
 static inline char *kt_put_piece(char *p, const struct kt_piece *piece)
 {
 	memcpy(p, piece->text, KT_PIECE_MOST);
@@ -140,6 +140,7 @@ kt_memo_who(struct kt_memo *memo, const struct ktape_event *e, bool json)
 {
 	const struct kt_memo_who *who = kt_memo_who_at(memo, e);
 
+	/* A time before @from wraps around, and is above @lasts. */
 	if (who->turn == memo->turn && who->tid == e->tid &&
 	    who->cpu == e->cpu && who->kind == ((uint32_t)e->kind << 1 | json) &&
 	    e->ts - who->from <= who->lasts)
@@ -156,6 +157,7 @@ static inline uint32_t kt_memo_key(const struct ktape_event *e, bool json)
 /* Return the entry in which dat20 fields with this key are cached. */
 static inline struct kt_memo_bits *kt_memo_bits_at(struct kt_memo *memo, uint32_t key)
 {
+	/* A multiplicative hash: a prime near 2^32 / golden ratio. */
 	return &memo->bits[key * 0x9e3779b1U >> (32 - KT_MEMO_SHIFT)];
 }
 

@@ -19,6 +19,7 @@
 #define VERSIONS_MAX KTAPE_REGISTRY_MAX
 #define LIST_MAX     1024U /* versions of one id; the oldest are dropped */
 #define OWN_LISTS    64U   /* size of a view's first table, a power of two */
+#define NEW_LISTS    1024U /* size of another registry's first table, likewise */
 
 /**
  * kt_registry_new() - Create an empty registry
@@ -39,7 +40,7 @@ int kt_registry_new(uint64_t hz, const struct kt_user_format *const *formats,
 	r->hz = hz;
 	r->first_death = UINT64_MAX;
 	r->seed = kt_hash_seed(r);
-	r->own.size = 1024;
+	r->own.size = NEW_LISTS;
 	r->own.lists = calloc(r->own.size, sizeof(*r->own.lists));
 	r->memory = calloc(1, sizeof(*r->memory));
 	if (!r->own.lists || !r->memory) {
@@ -210,9 +211,7 @@ static int keep_long_name(struct ktape_registry *r, struct ktape_object_info *o)
 	return 0;
 }
 
-/*
- * Share the time of death among all versions of an object, the known ones and @o.
- */
+/* Share the time of death among all versions of an object, the known ones and @o. */
 static void share_death(struct kt_version_list *list, struct ktape_object_info *o)
 {
 	for (unsigned int i = 0; i < list->nr; i++) {
@@ -242,6 +241,10 @@ static int make_version_room(struct kt_version_list *list)
 	return 0;
 }
 
+/*
+ * Add a version in its place by time, unless the one before it is the same.  Where there are too
+ * many of an id, the oldest is dropped; where there are too many of all, the new one.
+ */
 static int add_version(struct ktape_registry *r, struct kt_key key,
 		       struct kt_version *v)
 {
@@ -304,7 +307,7 @@ static void note_no_room(struct ktape_registry *r, uint32_t reason,
 		r->no_room[reason] = kt_max(r->no_room[reason], object_count(o));
 }
 
-/* Take a count of names without room.  There may be ten each second: keep the last one. */
+/* Take a count of names without room.  There may be ten each second: keep the largest one. */
 static int add_count(struct ktape_registry *r, uint32_t reason, struct kt_version *v)
 {
 	struct kt_key key = kt_key_of(KTAPE_OBJ_NO_ROOM, reason, 0);

@@ -16,9 +16,9 @@
 #include "filter/filter.h"
 #include "record/internal.h"
 
-#define LINE	      4352U /* bytes of /proc/TID/cgroup that are read */
-#define OF_V2	      "0::"
-#define BETWEEN_LOOKS 64 /* threads, until the rings are read again */
+#define LINE	      4352U /* bytes that are read of /proc/TID/cgroup */
+#define OF_V2	      "0::" /* begins the line of cgroup version 2 */
+#define BETWEEN_LOOKS 64    /* threads, until the rings are read again */
 
 /* Inode numbers of the initial name spaces: include/linux/proc_ns.h of the kernel. */
 #define INITIAL_PID    0xeffffffcU
@@ -84,6 +84,7 @@ static void fill_entry(struct ktape_object_entry *e,
 		.param2 = (uint32_t)(id >> 32),
 		.born = thread->born,
 	};
+	/* A path that is too long keeps its end. */
 	if (len >= sizeof(e->name))
 		path += len - (sizeof(e->name) - 1);
 	strcpy(e->name, path);

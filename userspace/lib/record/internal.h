@@ -14,8 +14,8 @@
 #define KT_BATCH_BLOCKS 64U	   /* most blocks in one write */
 #define KT_BATCH_BYTES	(1U << 20) /* most bytes, unless a block is larger */
 
-#define KT_NAMES_PACKET (64U << 10)
-#define KT_REAP_MS	20 /* to wait for a write */
+#define KT_NAMES_PACKET (64U << 10) /* bytes of a packet with names */
+#define KT_REAP_MS	20	    /* to wait for a write */
 
 /**
  * struct kt_batch - consecutive blocks of a ring in one write

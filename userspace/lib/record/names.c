@@ -16,6 +16,7 @@ static int end_names(struct ktape_recorder *rec, struct ktape_builder *b, uint64
 	return kt_record_output(rec, b->data, len);
 }
 
+/* Add an entry of the registry as a record; bit 8 of its dat20 says that the object is dead. */
 static int add_checkpoint_name(struct ktape_builder *b,
 			       const struct ktape_object_entry *e, uint64_t ts)
 {

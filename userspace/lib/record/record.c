@@ -180,6 +180,7 @@ int kt_record_create(struct ktape_recorder *rec, const char *path,
 	err = ktape_ctf_create(path, how, text, len, ctf);
 	if (!err) {
 		(*ctf)->rings = rec->reader->nr_rings;
+		/* Direct writes save nothing there. */
 		if (how & KTAPE_CTF_DIRECT && kt_is_on_tmpfs((*ctf)->dir))
 			(*ctf)->plain = -EOPNOTSUPP;
 	}
@@ -335,7 +336,7 @@ static bool set_recorder_end(struct ktape_recorder *rec)
 }
 
 /* Return whether the recording ends because the rings were taken away. */
-static bool is_name_taken(const struct ktape_recorder *rec)
+static bool are_rings_taken(const struct ktape_recorder *rec)
 {
 	return rec->error == -ESTALE && kt_reader_is_gone(rec->reader);
 }
@@ -347,9 +348,9 @@ int ktape_recorder_finish(struct ktape_recorder *recorder)
 	int err;
 
 	kt_record_to_ends(rec, stopped);
-	if (!rec->error || is_name_taken(rec))
+	if (!rec->error || are_rings_taken(rec))
 		kt_record_last_names(rec);
-	if (!rec->error || is_name_taken(rec)) {
+	if (!rec->error || are_rings_taken(rec)) {
 		err = kt_record_redescribe(rec);
 		if (err)
 			kt_record_fail(rec, err);

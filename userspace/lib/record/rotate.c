@@ -41,7 +41,10 @@ static bool find_rings(struct ktape_recorder *rec)
 	return rec->nr_outs > known;
 }
 
-/* Close open blocks if the mode allows it, and note the commit positions as goals. */
+/*
+ * Close open blocks, and note the commit positions as goals.
+ * Return: false if the blocks stay open, because the mode has no flush or the flush failed.
+ */
 static bool set_goals(struct ktape_recorder *rec)
 {
 	bool closed = !ktape_device_flush(rec->device);
@@ -59,7 +62,7 @@ static uint64_t count_closed(const struct kt_ring *r, uint64_t from, uint64_t to
 }
 
 /* Return whether the block at a position has no record: a flush does not close it. */
-static bool is_piece_empty(const struct kt_ring *r, uint64_t position)
+static bool is_block_empty(const struct kt_ring *r, uint64_t position)
 {
 	return !position || position % r->block_size == KTAPE_BLOCK_HEADER;
 }
@@ -82,7 +85,7 @@ static bool take_positions(struct ktape_recorder *rec)
 		const struct kt_ring *r = kt_reader_ring(rec->reader, i);
 		uint64_t before = rec->outs[i].goal, now = kt_ring_commit(r);
 		uint64_t closed = count_closed(r, before, now);
-		bool empty = is_piece_empty(r, before);
+		bool empty = is_block_empty(r, before);
 
 		rec->outs[i].goal = now;
 		/* Neither is closed if the CPU is offline. */
@@ -200,8 +203,8 @@ static void continue_counts(const struct kt_ring *r, uint8_t *packet)
 }
 
 /*
- * Write an empty packet for each stream that began in an earlier piece.  Its thread is -1:
- * by that the checker knows it from the empty packet before a ring that was overwritten.
+ * Write an empty packet for each stream that began in an earlier piece.  Its thread is -1: by that
+ * a reader tells it from the empty packet before a ring whose beginning was overwritten.
  */
 static int begin_streams(struct ktape_recorder *rec)
 {
@@ -233,7 +236,7 @@ static int begin_streams(struct ktape_recorder *rec)
 	return err;
 }
 
-/* Finish the current piece.  Return: 0 or negative errno. */
+/* Finish the current piece. */
 static void end_piece(struct ktape_recorder *rec)
 {
 	int err;
@@ -288,7 +291,7 @@ static void write_rest(struct ktape_recorder *rec)
 		err = ktape_device_flush(rec->device);
 		/* It may have been stopped since: a flush and a stop exclude each other. */
 		stopped = is_rotation_stopped(rec);
-		/* Soon: a block that is closed meanwhile takes another flush. */
+		/* Soon after it: a block that is closed in between takes another flush. */
 		same = take_positions(rec);
 		/*
 		 * After the check for the stop: then no ring that is new later has records.
@@ -332,7 +335,7 @@ int ktape_recorder_rotate(struct ktape_recorder *recorder, const char *path)
 	rec->ctf = next;
 	rec->piece_records = kt_record_count(rec);
 	err = kt_record_restate(rec);
-	/* It was described before the last check for new CPUs; its end tries again. */
+	/* Its CPUs were listed before the last check for new ones; its end tries again. */
 	kt_record_redescribe(rec);
 	if (!err)
 		err = begin_streams(rec);

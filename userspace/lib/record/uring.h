@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A queue of writes; see uring.c. */
+/* A queue of writes, which are asynchronous if the kernel has io_uring. */
 #ifndef _KT_URING_H
 #define _KT_URING_H
 

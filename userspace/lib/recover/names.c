@@ -52,7 +52,10 @@ static void begin_packet(struct names *n)
 	n->begun = true;
 }
 
-/* Add a name, in a new packet if the current one is full. */
+/*
+ * Add a name, in a new packet if the current one is full.  Bit 8 of dat20 says that the object is
+ * dead.
+ */
 static int add_recovered_name(struct names *n, const struct ktape_object_entry *e)
 {
 	uint64_t born = le64toh(e->born), died = le64toh(e->died);

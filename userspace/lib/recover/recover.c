@@ -11,12 +11,14 @@
 #include "stream/metadata.h"
 #include "recover/internal.h"
 
-#define PAGE	  4096U /* smallest page size of any kernel */
-#define PAGE_MAX  (256U << 10)
-#define CHUNK	  (1U << 20)
+#define PAGE	  4096U	       /* smallest page size of any kernel */
+#define PAGE_MAX  (256U << 10) /* largest */
+#define CHUNK	  (1U << 20)   /* bytes that a search reads at once */
 #define RINGS_MAX (KT_CPUS_MAX * KTAPE_RINGS_PER_CPU)
 #define NAMES_MAX (1U << 20)
-#define RING_MAX  (1ULL << 31)
+#define RING_MAX  (1ULL << 31) /* bytes of the blocks of a ring */
+
+/* Bytes of a superblock that its checksum covers. */
 #define HEAD_SIZE offsetof(struct ktape_persist, state)
 
 /* ---- superblocks ------------------------------------------------------ */

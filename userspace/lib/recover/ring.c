@@ -56,7 +56,7 @@ struct ring {
 };
 
 /**
- * struct piece - a block of the ring
+ * struct ring_block - a block that is to be recovered
  * @pos: position in the ring
  * @seq: sequence number that the block must have
  * @at: offset in the region
@@ -65,7 +65,7 @@ struct ring {
  * @closed: the block was closed, because the next one was begun
  * @checked: the block has a checksum, and the checksum is right
  */
-struct piece {
+struct ring_block {
 	uint64_t pos;
 	uint64_t seq;
 	uint64_t at;
@@ -81,7 +81,8 @@ static uint64_t ring_size(const struct ring *r)
 }
 
 /* Report and count a block that is left out.  Return: false. */
-static bool leave_block_out(struct ring *r, const struct piece *p, const char *why)
+static bool leave_block_out(struct ring *r, const struct ring_block *p,
+			    const char *why)
 {
 	kt_recover_report(r->rec, p->at, "cpu %u, %s ring, block %llu: %s",
 			  r->d->cpu,
@@ -93,7 +94,7 @@ static bool leave_block_out(struct ring *r, const struct piece *p, const char *w
 }
 
 /* Check whether the block's entry in the table of checksums is valid. */
-static bool has_check(const struct ring *r, const struct piece *p, uint32_t *crc)
+static bool has_check(const struct ring *r, const struct ring_block *p, uint32_t *crc)
 {
 	uint32_t slot = (uint32_t)(p->pos / r->d->block_size) &
 			(r->d->nr_blocks - 1);
@@ -106,7 +107,7 @@ static bool has_check(const struct ring *r, const struct piece *p, uint32_t *crc
 }
 
 /* Read the rest of a block.  Called only if its header is valid, to save time. */
-static int load_rest(struct ring *r, const struct piece *p)
+static int load_rest(struct ring *r, const struct ring_block *p)
 {
 	int err = kt_recover_read(r->rec, p->at + KTAPE_BLOCK_HEADER,
 				  r->block + KTAPE_BLOCK_HEADER,
@@ -118,7 +119,7 @@ static int load_rest(struct ring *r, const struct piece *p)
 }
 
 /* Read a block and check its header.  Return: 1, 0 if it is left out, or errno. */
-static int load_block(struct ring *r, struct piece *p)
+static int load_block(struct ring *r, struct ring_block *p)
 {
 	const struct kt_recovery *rec = r->rec;
 	const uint8_t *b = r->block;
@@ -150,7 +151,7 @@ static int load_block(struct ring *r, struct piece *p)
 }
 
 /* Check the checksum of a closed block, if it has one.  Return: false if wrong. */
-static bool check_block(struct ring *r, struct piece *p)
+static bool check_block(struct ring *r, struct ring_block *p)
 {
 	uint32_t crc;
 
@@ -203,7 +204,8 @@ static uint64_t recovered_head_count(const uint8_t *head)
 }
 
 /* Return the losses since the start of the trace, including blocks left out. */
-static uint64_t count_losses(struct ring *r, const struct piece *p, uint64_t records)
+static uint64_t count_losses(struct ring *r, const struct ring_block *p,
+			     uint64_t records)
 {
 	uint64_t lost = KT_HEAD64(r->block, discarded);
 	uint64_t count = recovered_head_count(r->block);
@@ -237,7 +239,7 @@ struct walk {
 };
 
 /* Read the records of a block up to the first invalid one. */
-static int walk_records(struct ring *r, const struct piece *p, struct walk *w)
+static int walk_records(struct ring *r, const struct ring_block *p, struct walk *w)
 {
 	struct ktape_packet packet;
 	struct ktape_event e;
@@ -284,7 +286,7 @@ static void drop_cleared(struct ring *r, struct walk *w)
 }
 
 /* Complete the header and deliver the block as a packet. */
-static int deliver_block(struct ring *r, const struct piece *p, struct walk *w)
+static int deliver_block(struct ring *r, const struct ring_block *p, struct walk *w)
 {
 	uint8_t *b = r->block;
 	bool cleared = w->from > KTAPE_BLOCK_HEADER;
@@ -320,7 +322,8 @@ static int deliver_block(struct ring *r, const struct piece *p, struct walk *w)
 }
 
 /* Count a block in the result, and report an invalid record in it. */
-static void count_block(struct ring *r, const struct piece *p, const struct walk *w)
+static void count_block(struct ring *r, const struct ring_block *p,
+			const struct walk *w)
 {
 	r->out->checked += p->checked;
 	r->out->unchecked += p->closed && !p->checked;
@@ -336,10 +339,10 @@ static void count_block(struct ring *r, const struct piece *p, const struct walk
 }
 
 /* Check whether the block ends later than the next block, if checked, begins. */
-static bool is_beyond_next(struct ring *r, const struct piece *p)
+static bool is_beyond_next(struct ring *r, const struct ring_block *p)
 {
 	uint64_t block_size = r->d->block_size;
-	struct piece next = {
+	struct ring_block next = {
 		.pos = p->pos + block_size,
 		.seq = (p->pos + block_size) / block_size + 1,
 	};
@@ -355,7 +358,7 @@ static bool is_beyond_next(struct ring *r, const struct piece *p)
 }
 
 /* Recover one block.  Return: 0 or negative errno. */
-static int recover_block(struct ring *r, struct piece *p)
+static int recover_block(struct ring *r, struct ring_block *p)
 {
 	struct walk w;
 	int ret = load_block(r, p);
@@ -414,7 +417,7 @@ static int recover_range(struct ring *r)
 	int err = 0;
 
 	for (; left && !err; pos += block_size) {
-		struct piece p = {
+		struct ring_block p = {
 			.pos = pos,
 			.seq = pos / block_size + 1,
 			.at = r->d->blocks + pos % ring_size(r),
@@ -460,7 +463,7 @@ static int recover_checked(struct ring *r)
 
 	for (uint32_t i = 0; i < r->d->nr_blocks && !err; i++) {
 		uint64_t seq = kt_get64(&r->checks[i].seq);
-		const struct piece p = {
+		const struct ring_block p = {
 			.seq = seq,
 			.pos = (seq - 1) * r->d->block_size,
 		};
@@ -474,7 +477,7 @@ static int recover_checked(struct ring *r)
 	if (!err)
 		qsort(seqs, nr, sizeof(*seqs), compare_seq);
 	for (uint32_t i = 0; i < nr && !err; i++) {
-		struct piece p = {
+		struct ring_block p = {
 			.seq = seqs[i],
 			.pos = (seqs[i] - 1) * r->d->block_size,
 			.limit = r->d->block_size,

@@ -5,7 +5,8 @@
  *   exception MAJOR[.MINOR|.*] [NAME] "FORMAT"
  *   event ID [NAME] "FORMAT"
  *
- * fmt_show.c makes the message of an event.
+ * fmt_show.c makes the message of an event.  Functions take_*() read from @*at and advance it;
+ * those that return text return NULL, or a description of the syntax error.
  */
 #include "util/parse.h"
 
@@ -17,6 +18,7 @@
 #define MINOR_MAX   0xffU
 #define ARGS_MAX    99U
 
+/* Take a number; one above @max gives a value above @max, and does not wrap around. */
 static unsigned int take_fmt_number(const char **at, unsigned int max)
 {
 	unsigned int v = 0;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Message formats of ktape-fmt(5): shared by parsing (fmt.c) and output (fmt_show.c). */
+/*
+ * Message formats, ktape-fmt(5): the text with conversions that a user has written in a .fmt file
+ * for an exception or a user event.  fmt.c parses them, fmt_show.c makes the messages.
+ */
 #ifndef _KT_FMT_H
 #define _KT_FMT_H
 

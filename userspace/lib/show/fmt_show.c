@@ -5,7 +5,10 @@
 
 #define VALUES_MAX 64U
 
-/* Arguments of an event; @next is the one for the next conversion without number. */
+/*
+ * Arguments of an event; @next is the one for the next conversion without number.  Here @format of
+ * a value is KTAPE_FORMAT_* + 1, and 0 of an argument word, which has no type.
+ */
 struct values {
 	struct kt_typed v[VALUES_MAX];
 	unsigned int nr;
@@ -108,7 +111,8 @@ static uint64_t word_value(const struct kt_fmt_piece *p,
 	bool sign = strchr("di{", p->conversion);
 	uint64_t value = v->value;
 
-	if (v->format) /* of a double: its bits */
+	/* A typed value; of a double the bits. */
+	if (v->format)
 		return sign ? kt_typed_extend(v->format - 1, value) : value;
 	if (p->wide && i + 1 < values->nr && !v[1].format &&
 	    v[1].kind == KT_TYPED_NUMBER)
@@ -173,7 +177,7 @@ static void collect_values(struct values *values, const struct ktape_event *e)
 	}
 	for (; at < end && values->nr < VALUES_MAX; values->nr++) {
 		kt_typed_next(&at, end, &values->v[values->nr]);
-		/* Shift by one: format 0 marks an argument word without a type. */
+		/* See struct values. */
 		values->v[values->nr].format++;
 	}
 }

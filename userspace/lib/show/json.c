@@ -60,7 +60,10 @@ static inline int64_t epoch_ns(const struct kt_line *l)
 			 kt_clock_ns(&l->memo->clock, i, l->event->ts + i->offset));
 }
 
-/* @plan: how the table lays out this event's record, NULL = not as in the table. */
+/*
+ * Put everything before the fields.  @plan: how the table lays out this event's record, NULL = not
+ * as in the table.
+ */
 static inline char *put_json_head(char *p, const struct kt_line *l,
 				  const struct kt_plan *plan)
 {
@@ -199,7 +202,7 @@ static inline char *put_json_rest(char *p, const struct kt_line *l,
 		return put_json_words(p, l->event);
 	p = show->own ? show->own(p, l) : put_json_fields(p, l, plan);
 	p = show->extra ? show->extra(p, l) : p;
-	/* Not those of @show, but fields that another tracer recorded. */
+	/* ktape_event.extra is something else: fields that another tracer recorded. */
 	return l->event->extra ? kt_show_extra(p, l) : p;
 }
 

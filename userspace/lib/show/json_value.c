@@ -37,10 +37,11 @@ static char *put_json_symbol(char *p, const struct kt_line *l, uint64_t value)
 	p = kt_show_name(p, l, &name);
 	if (!name.offset)
 		return p;
-	p[-1] = '+';
+	p[-1] = '+'; /* instead of the closing quote */
 	return kt_put_char(kt_put_hex(p, name.offset), '"');
 }
 
+/* Put MAJOR:MINOR; a device number has the minor in its lower 20 bits. */
 static char *put_json_device(char *p, uint64_t value)
 {
 	p = kt_put_char(p, '"');
@@ -50,6 +51,7 @@ static char *put_json_device(char *p, uint64_t value)
 	return kt_put_char(p, '"');
 }
 
+/* Put a value of a type of the event table; a time of 0 is none. */
 char *kt_json_value(char *p, const struct kt_line *l, unsigned int type,
 		    uint64_t value)
 {

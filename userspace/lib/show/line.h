@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Functions that the text and the JSON form of an event share.  Read the files in this order;
- * each calls only those before it: line.c, text_value.c, json_value.c, syscall.c, user_keys.c,
- * user_event.c, user.c, show.c, text.c, json.c; fmt.c and fmt_show.c are by themselves.
+ * Functions that the text and the JSON form of an event share.  They write at @p and return the
+ * end; the caller has room for ktape_format_bound() bytes of a line.  Read the files in this
+ * order; each calls only those before it: line.c, text_value.c, json_value.c, syscall.c,
+ * user_keys.c, user_event.c, user.c, show.c, text.c, json.c; fmt.c and fmt_show.c are by
+ * themselves.
  */
 #ifndef _KT_LINE_H
 #define _KT_LINE_H

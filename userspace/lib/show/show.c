@@ -6,8 +6,11 @@
  */
 #include "show/line.h"
 
+/* In dat20 of an exception: its severity, and whether it has a buffer. */
 #define SEVERITY_BITS 3
 #define BUFFER_BIT    (1U << SEVERITY_BITS)
+
+#define ERRNO_MAX 4095 /* largest error number of the kernel (MAX_ERRNO) */
 
 static char *put_shown_words(char *p, const struct kt_line *l, unsigned int from)
 {
@@ -74,7 +77,7 @@ static char *put_shown_exception(char *p, const struct kt_line *l)
 	return p;
 }
 
-/* Put a call stack: the event that caused it, and all frames. */
+/* Put a call stack: the event that caused it, and its frames, whose number begins the blob. */
 static char *put_stack(char *p, const struct kt_line *l)
 {
 	const struct ktape_event *e = l->event;
@@ -105,7 +108,7 @@ static char *put_error(char *p, const struct kt_line *l, int64_t ret)
 {
 	const char *name = NULL;
 
-	if (ret < 0 && ret > -4096)
+	if (ret < 0 && ret >= -ERRNO_MAX)
 		name = ktape_errno_name((int)-ret);
 	if (!name)
 		return p;
@@ -138,6 +141,7 @@ static char *put_sys_exit_wide(char *p, const struct kt_line *l)
 	return kt_show_call(p, l);
 }
 
+/* Put how long a span took: its event comes at its end, and has the start. */
 static char *put_shown_span(char *p, const struct kt_line *l)
 {
 	uint64_t start = (uint64_t)field_value(l, "start");

@@ -17,8 +17,8 @@
 #include "show/syscall_options.h"
 
 #define ARGS 6
-#define FLAGS_MAX \
-	24 /* most flag names of one value; the rest is put as a number */
+/* Most flag names of one value; the rest is put as a number. */
+#define FLAGS_MAX      24
 #define AT_FDCWD_VALUE (-100)
 
 /*
@@ -151,7 +151,7 @@ static const struct {
 	{ 41, SET(ipv6_options) },
 };
 
-/* A call: its signature @spec and its 6 arguments at @values. */
+/* A call: its signature @spec and its 6 arguments at @values, of 32 bits if @narrow. */
 struct call_args {
 	const struct kt_line *l;
 	const char *spec;
@@ -190,23 +190,31 @@ static const char *find_without_ending(const char *name)
 	return NULL;
 }
 
+/* Check whether native calls of a machine have arguments of 32 bits. */
+static bool is_narrow_machine(const char *machine)
+{
+	return machine[0] == 'i' || !strncmp(machine, "arm", 3);
+}
+
 /* Return the signature of a call, or NULL. */
 static const char *find_signature(const struct kt_line *l, const char *name,
 				  bool compat)
 {
 	bool x86_64 = !strcmp(l->info->machine, "x86_64");
 	bool i386 = x86_64 ? compat : l->info->machine[0] == 'i';
+	bool narrow = compat || is_narrow_machine(l->info->machine);
 	const char *spec = NULL;
 
-	if (compat || i386)
+	if (narrow)
 		spec = find_syscall_call(narrow_calls,
 					 KT_ARRAY_SIZE(narrow_calls), name);
 	if (spec)
 		return i386 ? spec : NULL;
+	/* Only x86-64 has child_tid before tls. */
 	if ((!x86_64 || compat) && !strcmp(name, "clone"))
 		return "flags:C newsp:p parent_tid:p tls:p child_tid:p";
 	spec = find_syscall_call(calls, KT_ARRAY_SIZE(calls), name);
-	return spec || !(compat || i386) ? spec : find_without_ending(name);
+	return spec || !narrow ? spec : find_without_ending(name);
 }
 
 static char *put_syscall_flags(char *p, const struct set *set, uint32_t value)
@@ -305,7 +313,8 @@ static char *put_arg(char *p, const struct call_args *m, char kind, unsigned int
 
 	if (end)
 		return end;
-	if (kind == 'O' && !strcmp(m->l->info->machine, "aarch64"))
+	if (kind == 'O' && (!strcmp(m->l->info->machine, "aarch64") ||
+			    !strncmp(m->l->info->machine, "arm", 3)))
 		set = &open_arm;
 	if (kind == '1')
 		set = options_of(m, nr);
@@ -355,7 +364,7 @@ char *kt_show_call(char *p, const struct kt_line *l)
 	struct call_args m = {
 		.l = l,
 		.values = (const uint8_t *)e->blob + skip,
-		.narrow = compat || l->info->machine[0] == 'i',
+		.narrow = compat || is_narrow_machine(l->info->machine),
 	};
 
 	if (!name)

@@ -46,6 +46,7 @@ static const struct flag open_flags[] = {
 	{ 010000000, 010000000, "O_PATH" },
 };
 
+/* Arm has other values of O_DIRECT, O_LARGEFILE, O_DIRECTORY, O_NOFOLLOW and so of O_TMPFILE. */
 static const struct flag open_flags_arm[] = {
 	{ 0, 3, "O_RDONLY" },
 	{ 1, 3, "O_WRONLY" },

@@ -8,8 +8,9 @@
 
 #include "user_event.h"
 
+/* Bits of an argument format, in param1 of a name and in a typed argument. */
 #define FORMAT_BITS 4
-#define FORMATS_MAX 8
+#define FORMATS_MAX 8 /* arguments whose format can be registered */
 
 static char *put_hex_width(char *p, const struct kt_line *l, uint64_t value,
 			   unsigned int width)
@@ -137,7 +138,7 @@ static char *put_elements(char *p, bool json, const struct kt_user_field *f)
 
 /**
  * kt_show_user_value() - Put the value of a field without its width
- * @p: where to write; each byte of the field takes at most LINE_PER_SYMBOL bytes
+ * @p: where to write; each byte of the field takes at most LINE_PER_SYMBOL (text.c) bytes
  * @json: as a value of JSON
  * @f: the field
  *
@@ -166,6 +167,7 @@ static char *put_user_array(char *p, const struct kt_line *l,
 {
 	struct kt_user_event u;
 
+	/* A first field needs no memory, so it is not NULL. */
 	kt_user_event_init(&u);
 	return put_elements(p, l->json, kt_user_add_typed(&u, "", t));
 }
@@ -352,7 +354,8 @@ static char *put_pairs(char *p, const struct kt_line *l, const void *pairs,
 
 /**
  * kt_show_extra() - Put the extra fields of an event behind its other fields
- * @p: where to write, with room for LINE_PER_SYMBOL bytes for each of ktape_event.extra_size
+ * @p: where to write, with room for LINE_PER_SYMBOL (text.c) bytes for each of
+ *	ktape_event.extra_size
  * @l: the event
  *
  * Return: the end.
@@ -439,6 +442,7 @@ static char *put_plain(char *p, const struct kt_line *l)
 	return kt_put_char(p, ']');
 }
 
+/* Put a user event: as text with names of the format it came from, in JSON with plain arguments. */
 char *kt_show_user_event(char *p, const struct kt_line *l)
 {
 	const struct ktape_event *e = l->event;

@@ -8,7 +8,8 @@
 
 #include "user_event.h"
 
-#define FORMAT_BITS 4 /* of a registered argument format in param1 */
+/* Bits of an argument format, in param1 of a name and in a typed argument. */
+#define FORMAT_BITS 4
 #define FORMATS_MAX 8 /* arguments whose format can be registered */
 
 /* ---- fields --------------------------------------------------------------- */
@@ -208,8 +209,8 @@ void kt_user_add_all(struct kt_user_event *u, const char *name,
 	}
 }
 
-/* Check that a double has the value of a number of 32 bits: a file may say so wrongly. */
-static bool is_narrow_kind(uint64_t bits)
+/* Check that a float can have the value of a double: a file may say so wrongly. */
+static bool fits_float(uint64_t bits)
 {
 	double wide, again;
 	float narrow;
@@ -220,7 +221,7 @@ static bool is_narrow_kind(uint64_t bits)
 	return !memcmp(&again, &wide, sizeof(wide));
 }
 
-/* Take the flags of a field of another tracer's event, which has no width. */
+/* Take the flags of a field of another tracer's event, which are in place of a width. */
 static void take_flags(struct kt_user_field *f, const struct kt_typed *t)
 {
 	unsigned int flags = t->width << FORMAT_BITS;
@@ -231,11 +232,11 @@ static void take_flags(struct kt_user_field *f, const struct kt_typed *t)
 	if (!(flags & KTAPE_TYPED_FLOAT))
 		return;
 	f->narrow = f->kind == KT_FIELD_DOUBLE ?
-			    is_narrow_kind(f->value) :
+			    fits_float(f->value) :
 			    f->kind == KT_FIELD_ARRAY && f->elem == KT_FIELD_DOUBLE;
 	for (uint64_t i = 0;
 	     f->narrow && f->kind == KT_FIELD_ARRAY && i < f->value; i++)
-		f->narrow = is_narrow_kind(kt_user_element(f, i));
+		f->narrow = fits_float(kt_user_element(f, i));
 }
 
 /**
@@ -444,7 +445,7 @@ struct kt_name kt_user_field_name(const struct kt_line *l,
 	if (f->object)
 		o = ktape_registry_meant(l->registry, l->event, f->object,
 					 (uint32_t)f->value);
-	/* RKH names objects by kind (FWK_QUEUE ...), and any object by FWK_OBJ. */
+	/* Traces of RKH, a framework, name objects by kind (FWK_QUEUE) or any by FWK_OBJ. */
 	if (!o && f->object >= KTAPE_OBJ_USER)
 		o = ktape_registry_meant(l->registry, l->event,
 					 KTAPE_OBJ_USER + KTAPE_USER_RKH_OBJECT,

@@ -7,7 +7,8 @@
 
 #include "show/user_event.h"
 
-#define KEYS_MAX 4096U /* names of events before that are kept in the map */
+/* Keys, also of earlier events, above which the map is emptied. */
+#define KEYS_MAX 4096U
 
 static uint64_t hash_key(const char *name, uint32_t more, const char *behind)
 {
@@ -31,7 +32,10 @@ static bool is_key_taken(const struct kt_user_keys *k,
 					 hash_key(f->name, more, "_name")));
 }
 
-/* Number one field.  A name has the last number that it got, so that none is tried twice. */
+/*
+ * Number one field.  The entry of a name has the last number that the name got in this event, so
+ * that none is tried twice.
+ */
 static int number_field(struct kt_user_keys *k, struct kt_user_field *f)
 {
 	const uint64_t hash = hash_key(f->name, 0, "");

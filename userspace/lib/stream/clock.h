@@ -15,7 +15,7 @@
 /**
  * struct kt_clock - a clock frequency with its inverse
  * @freq: frequency in Hz, 0 = not set
- * @inverse: 2^64 / @freq, rounded down; 0 = @freq is above KT_FREQ_FAST
+ * @inverse: (2^64 - 1) / @freq, rounded down; 0 = @freq is above KT_FREQ_FAST
  */
 struct kt_clock {
 	uint64_t freq;
@@ -66,8 +66,8 @@ static inline uint64_t kt_clock_ns(struct kt_clock *clock,
  * count from 1970 itself, hence @ts.
  *
  * An origin before 2001 is that of a machine without a clock of its own, or an offset between
- * counters that another tracer has written.  If the trace says the release of its kernel, it is
- * taken for the former.
+ * counters that another tracer has written.  If the trace says the release of its kernel, the
+ * origin is taken for the former.
  */
 static inline bool kt_is_dated(const struct ktape_info *info, uint64_t ts)
 {

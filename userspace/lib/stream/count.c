@@ -16,7 +16,7 @@
 /* Bytes of the longest record without a blob. */
 #define PLAIN_MAX 40U
 
-/* Records that follow a special one and are walked before windows are tried again. */
+/* Plain records to be walked behind a special one before windows are tried again. */
 #define CALM 16U
 
 _Static_assert(PLAIN_MAX == 8 + (UINT64_MAX >> KTAPE_NARGS_SHIFT) * 4 + 4,
@@ -110,7 +110,7 @@ WITH_AVX2 static inline __m256i upper_bytes(const uint8_t *words)
 }
 
 /* Put pairs of bytes, which alternate between the halves of a vector, in their order. */
-WITH_AVX2 static inline __m256i is_counted_in_order(__m256i pairs)
+WITH_AVX2 static inline __m256i order_pairs(__m256i pairs)
 {
 	const __m256i merge = _mm256_setr_epi8(0, 1, 8, 9, 2, 3, 10, 11, 4, 5,
 					       12, 13, 6, 7, 14, 15, 0, 1, 8, 9,
@@ -140,7 +140,7 @@ WITH_AVX2 static inline __m256i record_lengths(const uint8_t *window)
 	__m256i extends = _mm256_cmpeq_epi8(_mm256_unpackhi_epi64(a, b),
 					    _mm256_set1_epi8(-1));
 
-	return is_counted_in_order(
+	return order_pairs(
 		_mm256_andnot_si256(extends, _mm256_shuffle_epi8(by_bits, bits)));
 }
 
@@ -208,6 +208,7 @@ WITH_AVX2 static uint64_t count_windows(const uint8_t *data, uint64_t *from,
 	return nr;
 }
 
+/* Count plain records in windows, and the special ones and those behind them one by one. */
 static uint64_t count_by_windows(const uint8_t *data, uint64_t from, uint64_t to)
 {
 	uint64_t nr = 0, plain = CALM;

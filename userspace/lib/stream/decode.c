@@ -69,7 +69,10 @@ static int32_t left_thread(const struct ktape_decoder *d, uint32_t cpu)
 	return d->last[cpu].came == d->tid[cpu] ? d->last[cpu].left : -1;
 }
 
-/* Change the running thread at a switch or context record. */
+/*
+ * Change the running thread at a switch or context record, and give the call stack of a switch the
+ * thread that left.  A record with another number of arguments is damaged, and changes nothing.
+ */
 void kt_decoder_follow(struct ktape_decoder *d, struct ktape_event *event)
 {
 	int32_t *tid = &d->tid[event->cpu];
@@ -78,7 +81,6 @@ void kt_decoder_follow(struct ktape_decoder *d, struct ktape_event *event)
 		/* The low byte is the opcode of the event that the stack is of. */
 		if ((event->dat20 & 0xff) == KTAPE_EV_SCHED_SWITCH)
 			event->tid = left_thread(d, event->cpu);
-		/* A record with another number of arguments is damaged. */
 	} else if (event->opcode == KTAPE_EV_SCHED_SWITCH && event->nargs == 2) {
 		event->tid = (int32_t)ktape_event_arg(event, 0);
 		*tid = (int32_t)ktape_event_arg(event, 1);

@@ -33,7 +33,10 @@ struct ktape_decoder {
 bool kt_decoder_packet(struct ktape_decoder *d, const uint8_t *head);
 void kt_decoder_follow(struct ktape_decoder *d, struct ktape_event *event);
 
-/* Return the thread that runs at the begin of an event ring's packet, after @tid. */
+/*
+ * Return the thread that runs at the begin of an event ring's packet.  @tid: the one that ran at
+ * the end of the packet before.
+ */
 static inline int32_t kt_decoder_begin(const uint8_t *head, int32_t tid)
 {
 	switch (head[offsetof(struct ktape_block, context)]) {

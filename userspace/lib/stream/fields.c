@@ -115,8 +115,9 @@ unsigned int kt_kernel_state(unsigned int state)
 	return state < KT_ARRAY_SIZE(states) ? states[state] : 0;
 }
 
+/* Bits of an argument's first byte that are its format; the others are its width. */
 #define FORMAT_BITS 4
-#define ARRAY_HEAD  5 /* format and number of the elements */
+#define ARRAY_HEAD  5 /* bytes of format and number of the elements */
 
 /* Bytes of a number by its format; 0 = the format is not a number. */
 static const uint8_t sizes[16] = {
@@ -205,6 +206,7 @@ void kt_typed_next(const uint8_t **at, const uint8_t *end, struct kt_typed *t)
 		return;
 	}
 	t->kind = KT_TYPED_BYTES;
+	/* The byte before memory is its length. */
 	if (t->format == KTAPE_FORMAT_MEMORY && room && *data < room) {
 		t->data = data + 1;
 		t->len = *data;

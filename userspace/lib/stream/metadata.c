@@ -229,6 +229,7 @@ static bool has_key(const char *env, size_t len, const char *key)
 
 int ktape_metadata_add(char **text, size_t *len, const char *key, const char *value)
 {
+	/* 8 bytes around key and value, see the format below. */
 	size_t more = strlen(key) + strlen(value) + 8, at;
 	char *env = find_metadata_env(*text, *len), *longer;
 	bool sealed;
@@ -259,7 +260,7 @@ int ktape_metadata_add(char **text, size_t *len, const char *key, const char *va
 /* Add a comment at the end of the text.  Return: 0 or -ENOMEM. */
 int kt_metadata_remark(char **text, size_t *len, const char *remark)
 {
-	size_t more = strlen(remark) + 8;
+	size_t more = strlen(remark) + sizeof("/*  */\n");
 	bool sealed = kt_metadata_is_sealed(*text, *len);
 	char *longer = realloc(*text, *len + more);
 

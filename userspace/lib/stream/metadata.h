@@ -11,14 +11,14 @@
 
 #include "stream/packet.h"
 
-#define KT_METADATA_MAX (16U << 20)
+#define KT_METADATA_MAX (16U << 20) /* bytes of metadata that are read */
 /*
  * Metadata of CTF 2 begin with this mark.  An attribute in them has the text of CTF 1.8 that
  * describes the same trace; KT_CTF2_TEXT stands before it.
  */
 #define KT_CTF2_MARK '\x1e'
 #define KT_CTF2_TEXT "{\"ktape\":{\"tsdl\":"
-#define KT_UUID_TEXT 37
+#define KT_UUID_TEXT 37 /* bytes of a UUID as text, with its NUL */
 /* Stands before our minor version; 0 = before 0.9, without a seal. */
 #define KT_METADATA_MINOR "tracer_minor = "
 

@@ -27,9 +27,18 @@ struct token {
 	size_t len;
 };
 
-/*
- * State of the parser: block, depth, key of the current statement, name and id of
- * the current event, and index (kt_event_text()) of the description expected next.
+/**
+ * struct parser - how far a text was parsed
+ * @at: the next character
+ * @end: end of the text
+ * @depth: number of braces that are open
+ * @block: word before the outermost of them
+ * @key: key of the current "key = value"
+ * @name: name of the event that is described
+ * @id: number of this event, its opcode; -1 = not known yet
+ * @next: index (kt_event_text()) of the description that is expected next
+ * @is_ktape: env says that the tracer is ktape
+ * @info: receives the values
  */
 struct parser {
 	const char *at;
@@ -253,7 +262,7 @@ static void take_metadata_value(struct parser *p, const struct token *value)
 	}
 }
 
-/* End an event's block that began at @begin, and compare it with our table. */
+/* End an event's block that began at @begin; the event is known if our table has the same text. */
 static void end_event(struct parser *p, const char *begin)
 {
 	size_t there = (size_t)(p->at - begin);
@@ -340,6 +349,7 @@ static size_t copy_length(const char *text, size_t len)
 	const char *end = memchr(text, '\n', len), *again;
 	size_t line, one;
 
+	/* Our metadata begin with a comment. */
 	if (!end || *text != '/')
 		return len;
 	line = (size_t)(end + 1 - text);

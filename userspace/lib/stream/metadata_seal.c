@@ -74,6 +74,7 @@ void kt_metadata_seal(char *text, size_t len)
 	if (!digits)
 		return;
 	compute_digits(&t, digits, 0, 0, len, crc);
+	/* @digits points into @text, but to const. */
 	memcpy(text + (digits - text), crc, KTAPE_CTF_CRC_DIGITS);
 }
 
@@ -94,6 +95,7 @@ void kt_metadata_unseal(char *text, size_t *len, bool damaged)
 	if (!digits || !minor || !next)
 		return;
 	if (damaged) {
+		/* Change each digit d to 15 - d. */
 		for (char *c = text + (digits - text);
 		     c < digits + KTAPE_CTF_CRC_DIGITS; c++)
 			*c = hex[15 - (strchr(hex, *c) - hex)];

@@ -136,7 +136,7 @@ int ktape_packet_next(struct ktape_packet *p, struct ktape_event *event,
 	return ret < 0 ? kt_error(error, p->at, "%s", why) : ret;
 }
 
-/* Check that bytes are pairs of a string and a value. */
+/* Check that bytes are pairs of a string and a value, one at least. */
 static bool are_pairs(const uint8_t *at, size_t size)
 {
 	const uint8_t *end = at + size;
@@ -213,12 +213,14 @@ void ktape_build_begin(struct ktape_builder *b, void *data, size_t size,
 	b->data[offsetof(struct ktape_block, context)] = head->context;
 }
 
+/* Write the first word of a record; @code: opcode, dat20, P and number of arguments (abi.h). */
 static void put_packet_word(struct ktape_builder *b, uint64_t ts, uint32_t code)
 {
 	kt_set32(b->data + b->at, (uint32_t)ts);
 	kt_set32(b->data + b->at + 4, code);
 }
 
+/* Write a time extension: a record with four arguments, of which two are the full time. */
 static void put_extend(struct ktape_builder *b, uint64_t ts)
 {
 	put_packet_word(b, ts, KTAPE_TIME_EXTEND | 4U << 29);

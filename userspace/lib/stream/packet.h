@@ -40,6 +40,7 @@
 #define KT_CPUS_MAX   8192U
 #define KT_PACKET_MAX KTAPE_BLOCK_MAX
 
+/* Read or set a member of the packet header at @data, which may have any alignment. */
 #define KT_HEAD32(data, member) \
 	kt_get32((const uint8_t *)(data) + offsetof(struct ktape_block, member))
 #define KT_HEAD64(data, member) \
@@ -70,7 +71,10 @@ uint64_t kt_records_count_by_steps(const uint8_t *data, uint64_t from, uint64_t 
 uint32_t kt_packet_crc(const void *first, size_t first_len, const void *rest,
 		       size_t rest_len);
 
-/* Return the bytes of the record at @p, 0 if more than @room (at least 8). */
+/*
+ * Return the bytes of the record at @p, 0 if more than @room (at least 8).  @word: the first word
+ * of the record, which was loaded once.
+ */
 static inline uint64_t kt_record_length(const uint8_t *p, uint64_t word, uint64_t room)
 {
 	uint64_t len = 8 + (word >> KTAPE_NARGS_SHIFT) * 4;
@@ -114,7 +118,10 @@ static inline uint64_t kt_begin_held(uint64_t begin, uint64_t last)
 	return begin < last && begin >> 32 == last >> 32 ? last : begin;
 }
 
-/* Read the full time of a time extension.  Return: false if invalid. */
+/*
+ * Read the full time of a time extension, which has four arguments and no blob.
+ * Return: false if it is not valid.
+ */
 static inline bool kt_record_extend(uint64_t before, const uint8_t *record,
 				    uint64_t word, uint64_t *ts)
 {

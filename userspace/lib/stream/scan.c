@@ -400,7 +400,10 @@ int kt_scan_metadata(struct kt_scan *s, uint8_t **data, size_t *len,
 				  "the input does not begin with metadata");
 }
 
-/* Skip to the next packet header in the buffer.  Return: true if there is one. */
+/*
+ * Skip to the next packet header in the buffer, or to the last bytes that may begin one.
+ * Return: true if there is a header.
+ */
 bool kt_scan_hunt(struct kt_scan *s)
 {
 	const uint8_t *at = kt_scan_find(s, 0);
@@ -489,6 +492,7 @@ int kt_scan_leave(struct kt_scan *s, const struct kt_found *found)
 	bool trusted = found->checked || found->cut;
 	int ret;
 
+	/* Metadata have no checksum: search from behind their magic number. */
 	ret = kt_scan_skip(s, trusted	      ? found->size :
 			      found->metadata ? 4 :
 						found->content);

@@ -62,7 +62,10 @@ void kt_state_learn(struct kt_state *state, const uint8_t *packet, size_t len)
 	}
 }
 
-/* Compare two states.  Filters that are off are not compared. */
+/*
+ * Compare the states of a session on two CPUs, which have the same number and mode.  Filters that
+ * are off are not compared.
+ */
 bool kt_state_equal(const struct kt_state *a, const struct kt_state *b)
 {
 	if (a->session != b->session || a->profile != b->profile ||

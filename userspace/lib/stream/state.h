@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The session state that the control records of a ring report; see state.c. */
+/*
+ * The session state that the control records of a ring report.  A recorder tracks it, and begins
+ * each piece of a rotating log with it.
+ */
 #ifndef _KT_STATE_H
 #define _KT_STATE_H
 

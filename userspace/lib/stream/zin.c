@@ -221,7 +221,7 @@ static ssize_t unpack_all(struct kt_zin *z, size_t max, uint8_t **data)
 		if (len == room) {
 			room *= 2;
 			more = realloc(*data, room);
-			n = -ENOMEM;
+			n = -ENOMEM; /* the loop ends here if @more is NULL */
 		}
 	}
 	return trouble.text ? -EBADMSG : n < 0 ? n : (ssize_t)len;

@@ -94,8 +94,8 @@ void kt_begin_packet(struct ktape_trace *t, struct kt_stream *s,
 	counted = count_before(t, head, len, &s->gone_count);
 	/*
 	 * Nothing was overwritten before packet 1: the ring was cleared before its first event,
-	 * or the packet reports all events before it as lost; see ring.c.  Up to KT_DEPTH counts
-	 * may be of interrupted writers that have not stored their records yet.
+	 * or the packet reports all events before it as lost; see module/ring/ring.c.  Up to
+	 * KT_DEPTH counts may be of interrupted writers that have not stored their records yet.
 	 */
 	if (KT_HEAD64(head, seq) == 1 &&
 	    !(KT_HEAD32(head, flags) & KTAPE_BLOCK_GAP) && s->gone_count <= KT_DEPTH)

@@ -34,6 +34,7 @@ void kt_stream_report(void *arg, unsigned int kind, const struct ktape_error *er
 	kt_notice(s->trace, kind, s, error);
 }
 
+/* Leave the packet that was being read, and find the next one.  Metadata in a stream are damage. */
 static int fetch_file(struct kt_stream *s, struct kt_content *content)
 {
 	struct kt_found *found = &s->found;
@@ -105,6 +106,7 @@ static int fetch_list(struct ktape_trace *t, struct kt_stream *s,
 	return 1;
 }
 
+/* Free the packet that was being read, and take the next one. */
 static int fetch_queue(struct ktape_trace *t, struct kt_stream *s,
 		       struct kt_content *content)
 {

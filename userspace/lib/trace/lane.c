@@ -12,6 +12,7 @@
 #include "trace/lane.h"
 
 #define NOTICES_MAX (1U << 16) /* that one slot can keep */
+#define SLOTS_MIN   3U /* packets to read ahead, however large they are */
 #define ROOM_FACTOR \
 	4U /* most times the size of a packet that a slot may have */
 
@@ -193,12 +194,12 @@ static size_t largest_in_lane(const struct kt_lane *lane)
 
 /*
  * Return how many slots are needed for @bytes of packets of the largest size, for at
- * least three, and for one more than there are.
+ * least SLOTS_MIN, and for one more than there are.
  */
 static unsigned int slots_for(const struct kt_lane *lane, size_t bytes)
 {
 	size_t size = kt_max(largest_in_lane(lane), KTAPE_BLOCK_HEADER);
-	size_t nr = kt_max(kt_max(bytes / size + 1, 3), lane->nr + 1);
+	size_t nr = kt_max(kt_max(bytes / size + 1, SLOTS_MIN), lane->nr + 1);
 
 	return (unsigned int)kt_min(nr, KT_LANE_SLOTS);
 }
@@ -261,11 +262,11 @@ int kt_lane_prepare(struct kt_lane *lane, size_t bytes)
 	return err;
 }
 
-/* Check whether there are enough packets: @bytes of them, and at least three. */
+/* Check whether there are enough packets: @bytes of them, and at least SLOTS_MIN. */
 static bool is_lane_full(const struct kt_lane *lane, size_t bytes)
 {
 	return lane->stopped || lane->nr == KT_LANE_SLOTS ||
-	       (lane->nr >= 3 && lane->bytes >= bytes);
+	       (lane->nr >= SLOTS_MIN && lane->bytes >= bytes);
 }
 
 /* Check whether kt_lane_fill() has ended because a slot lacks room. */

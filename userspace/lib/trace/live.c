@@ -3,8 +3,9 @@
  * Read a pipe form from an input that can be read only once, such as a pipe.
  *
  * Packets of all CPUs arrive in any order and cannot be sorted as a whole.  An event
- * is delivered in order once every ring has sent a later packet.  A ring does not
- * delay the others if it was silent while a quarter of the window arrived.  Events
+ * is delivered in order once every ring has sent a later packet.  The window is the number of
+ * bytes of packets that may wait for that.  A ring does not delay the others if it was silent
+ * while a quarter of the window arrived.  Events
  * are delivered without waiting for any ring if
  *
  *	- the window is full,
@@ -25,9 +26,9 @@
 
 #include "trace/trace.h"
 
-#define WINDOW	(64ULL << 20)
+#define WINDOW	(64ULL << 20) /* unless the caller says another one */
 #define IDLE_MS 250
-#define AGE_MS	500
+#define AGE_MS	500  /* half a second: between two entries of @came */
 #define END_MS	1000 /* longest reading after a wake-up */
 
 static uint64_t window_bytes(const struct ktape_trace *t)

@@ -37,6 +37,7 @@ static int make_loss_room(struct ktape_trace *t)
 	}
 	if (t->nr_losses == LOSSES_MAX)
 		return -ENOBUFS;
+	/* Room is doubled whenever the number is a power of two. */
 	if (t->nr_losses & (t->nr_losses - 1))
 		return 0;
 	more = realloc(t->losses,

@@ -82,7 +82,8 @@ static KT_NOINLINE int learn_name(struct ktape_trace *t, const struct kt_stream 
 }
 
 /* Report fields that no event follows: they are delivered as an event of their own. */
-static KT_NOINLINE void tell_fields(struct ktape_trace *t, const struct kt_stream *s)
+static KT_NOINLINE void notify_fields(struct ktape_trace *t,
+				      const struct kt_stream *s)
 {
 	struct ktape_notice n = {
 		.kind = KTAPE_NOTICE_CORRUPT,
@@ -110,7 +111,7 @@ static inline int deliver_event(struct ktape_trace *t, struct kt_stream *s,
 			return err;
 	}
 	if (s->event.opcode == KTAPE_EV_USER_EVENT && kt_packet_has_fields(&s->event))
-		tell_fields(t, s);
+		notify_fields(t, s);
 	t->late += s->event.ts < t->last_ts;
 	t->last_ts = s->event.ts;
 	t->current = s;

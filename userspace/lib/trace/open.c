@@ -491,7 +491,7 @@ static void begin_input(struct ktape_trace *t, int fd)
 	t->input.arg = t;
 }
 
-/* A FIFO of that name must not block. */
+/* For the file "metadata" of a folder; a FIFO of that name must not block. */
 #define FLAGS (O_RDONLY | O_CLOEXEC | O_NONBLOCK)
 
 /* Keep why the first part of a folder cannot be read. */

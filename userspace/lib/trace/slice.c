@@ -100,6 +100,7 @@ static int prepare_slices(struct kt_slices *sl)
 {
 	sl->max = sl->t->nr_streams;
 	sl->delay = DELAY_MIN;
+	/* Of the stream with most records: twice an equal share. */
 	sl->bytes = kt_max(2 * BYTES_ALL / sl->max, BYTES_EACH);
 	sl->cursors = calloc(sl->max, sizeof(*sl->cursors));
 	return sl->cursors ? kt_names_new(sl) : -ENOMEM;

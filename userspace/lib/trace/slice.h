@@ -7,8 +7,8 @@
 #include "trace/lane.h"
 
 #define KT_SLICE_JOBS 16U /* most threads */
-#define KT_SLICE_MORE \
-	4U /* times the records of a stream that another one may have */
+/* A stream may have this many times the records that the leader has in a slice. */
+#define KT_SLICE_MORE 4U
 
 /**
  * struct kt_spot - how far a stream was read
@@ -77,16 +77,16 @@ struct kt_share {
 /**
  * struct kt_slice - all events between two times
  * @trace: delivers the events, in kt_slices_how.work()
- * @own: of the caller
+ * @own: the caller's results, see kt_slices_how.prepare()
  * @records: number of events
  * @error: negative errno of reading or work(), or 0
  * @shares: streams that have records
  * @nr_shares: entries of @shares
- * @contents: their packets, of which the last one ends with the slice
+ * @contents: their packets, of which the last one of each stream ends with the slice
  * @nr_contents: entries of @contents
  * @max_contents: room for entries
- * @first_name: names of earlier slices
- * @end_name: the same with those of this slice
+ * @first_name: number of names of all earlier slices
+ * @end_name: the same with the names of this slice
  * @notices: what is to be reported of the packets
  * @nr_notices: entries of @notices
  * @max_notices: room for entries
@@ -172,15 +172,16 @@ struct kt_reader {
  * @passed: events in all slices
  * @cursors: streams that have events
  * @nr: entries of @cursors
- * @max: room for cursors, and for shares of each slice
- * @leader: index of the stream that had most records in the last slice
+ * @max: room for cursors, and for the shares of each slice: number of streams
+ * @leader: index of the stream that had most records in the last slice; the next slice ends
+ *	where this stream has @bytes
  * @bytes: bytes of records of the leader in a slice, about
  * @max_names: names of one stream in a slice
  * @slices: slices that are read or wait to be taken, in a circle
  * @room: entries of @slices
  * @given: number of slices that were cut
  * @taken: of these, those whose results were taken
- * @flying: records of the others
+ * @flying: records of slices that were cut and not taken yet
  * @stopped: the caller needs no further slice
  * @names: names in event rings since the registry of @t got any
  * @nr_names: entries of @names

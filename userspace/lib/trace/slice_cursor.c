@@ -3,8 +3,9 @@
  * Cursors: how far each stream of a trace was cut into slices, and the packets that were
  * read ahead of them.
  *
- * While slices are cut, the streams of the trace stand still, and cursors move.  Packets
- * are in lanes (lane.c).  They stay there until the slices that need them were taken.
+ * While slices are cut, the streams of the trace stand still, and cursors move.  Packets that
+ * were read ahead are in lanes, one for each stream (lane.c).  They stay there until the slices
+ * that need them were taken.
  */
 #include "stream/decode.h"
 #include "trace/slice.h"

@@ -268,12 +268,16 @@ uint64_t kt_slice_cut(struct kt_slices *sl)
 
 	for (size_t i = 0; i < sl->nr; i++) {
 		struct kt_cursor *c = &sl->cursors[(sl->leader + i) % sl->nr];
-		/* Others seldom reach this limit, so that earlier ones are not scanned again. */
+		/*
+		 * The leader is scanned first and sets the end.  The limit of the others is higher:
+		 * where one reaches it, the end moves and those before it are scanned again.
+		 */
 		size_t bytes = i ? sl->bytes * KT_SLICE_MORE : sl->bytes;
 		enum stop stop = scan_stream(sl, c, &until, bytes);
 
 		if (stop == STOP_FULL)
 			until = kt_min(until, c->then.next);
+		/* Scan it again below, up to the @until that is right for all streams. */
 		if (stop == STOP_ODD)
 			c->last = UINT64_MAX;
 	}

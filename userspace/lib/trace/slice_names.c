@@ -2,7 +2,7 @@
 /*
  * Names in event rings, of all slices that were cut.
  *
- * A line depends on all names before its event, so also on those of slices that other
+ * A line of output depends on all names before its event, so also on those of slices that other
  * threads read.  Therefore names are copied when a slice is cut.  Before a thread reads a
  * slice, it adds the names of all earlier slices to its own view of the registry.  The
  * registry of the trace gets the names when no slice is read.
@@ -18,6 +18,7 @@ int kt_names_new(struct kt_slices *sl)
 	sl->turn = 1;
 	sl->max_names = kt_max(NAMES_AT_LEAST / 4 / sl->max, 1);
 	sl->max_names = kt_min(sl->max_names, NAMES_EACH);
+	/* For two slices at least. */
 	sl->room_names = kt_max(sl->max * sl->max_names * 2, NAMES_AT_LEAST);
 	sl->names = calloc(sl->room_names, sizeof(*sl->names));
 	return sl->names ? 0 : -ENOMEM;

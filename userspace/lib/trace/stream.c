@@ -109,7 +109,10 @@ int kt_stream_place(struct kt_stream *s, uint64_t offset, uint64_t size)
 	struct kt_packet_place *more;
 	int err;
 
-	/* A file of empty packets needs many places: they count against the budget. */
+	/*
+	 * Room is doubled when there are 0, 1, 3, 7 ... places.  A file of empty packets needs
+	 * many: they count against the budget.
+	 */
 	if (!(s->nr_places & (s->nr_places + 1))) {
 		err = kt_budget_take(budget, need);
 		if (err)

@@ -91,13 +91,13 @@ struct kt_lane;
  * @counted: the previous packet has counts; the empty packet that begins a file has none
  * @ts_end: end time of the previous packet
  * @broken: the current packet has a bad record, at which reading it ended
- * @filled: it had an event
+ * @filled: the stream had an event
  * @missing: damage was reported behind the last packet that was read; see loss.c
  * @missing_at: offset up to which the input is damaged, UINT64_MAX = the input is cut
  * @missing_from: time up to which the loss was reported, 0 = it was not
  * @begin_checked: the first packet with records was read
  * @cut: what comes before that packet was overwritten
- * @gone: this is still to be reported; see begin.c
+ * @gone: its absence is still to be reported, or a part of that; see begin.c
  * @gone_count: number of events that were overwritten, 0 = not known
  * @gone_from: time up to which this was reported, 0 = it was not
  */
@@ -154,7 +154,19 @@ struct kt_stream {
 
 struct kt_import;
 
-/* A loss that waits for its place, see loss.c. */
+/**
+ * struct kt_loss - a loss that waits for its place, see loss.c
+ * @cpu: CPU of its stream
+ * @ring: kind of its stream
+ * @count: number of events, as in struct ktape_notice
+ * @packets: number of packets that are missing
+ * @from: begin, in ticks
+ * @to: end, in ticks
+ * @at: its place: it is reported before the first event that is not earlier, in ticks
+ * @continued: this is a further part of a loss that was reported
+ * @reasons: KTAPE_NOTICE_*, as bits
+ * @early: it begins with the trace
+ */
 struct kt_loss {
 	uint32_t cpu;
 	uint32_t ring;
@@ -162,10 +174,10 @@ struct kt_loss {
 	uint64_t packets;
 	uint64_t from;
 	uint64_t to;
-	uint64_t at; /* reported before the first event that is not earlier */
-	bool continued;	 /* a further part of a loss that was reported */
-	uint8_t reasons; /* KTAPE_NOTICE_* */
-	bool early;	 /* it begins with the trace */
+	uint64_t at;
+	bool continued;
+	uint8_t reasons;
+	bool early;
 };
 
 /**

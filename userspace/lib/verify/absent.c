@@ -166,7 +166,7 @@ void kt_absent_freeze(struct ktape_verify *v, uint64_t ts)
 	}
 }
 
-/* Check whether one of the filters in force can block the event. */
+/* Check whether one of the filters in force can block the event; an unknown kind can. */
 static bool may_hold_back(const struct ktape_verify *v, uint32_t filters)
 {
 	static const uint32_t of_all =

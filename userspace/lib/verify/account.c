@@ -4,9 +4,9 @@
  *
  *	emitted = records + filtered + lost + overwritten + cut
  *
- * It begins at the first counters of the ring in the trace: those of its first packet, of
- * the ledger of a start, or of the end of the first packet.  It ends at the last ledger or at
- * the last closed packet.  Events between the two that the ring counted, and that are neither
+ * It begins at 0 if the trace has the first packet of the ring, otherwise at the ledger of a start
+ * or at the end of the first closed packet.  It ends at the last ledger or at the last closed
+ * packet.  Events between the two that the ring counted, and that are neither
  * records nor filtered nor lost, are
  *
  *	overwritten	before the first packet, in modes that overwrite
@@ -106,8 +106,9 @@ static void divide_rest(const struct ktape_verify *v, const struct kt_vring *r,
 
 /*
  * Return whether a ring has more records than it has counted, beyond a tolerance.  A writer
- * counts an event as filtered or lost before it counts it as emitted, so the counters of a
- * moment may have up to that many emitted events too few.  An @early ledger, which is not that
+ * counts an event as filtered or lost before it counts it as emitted.  So at one moment the
+ * counter of emitted events may be too small, by at most the number of events that were filtered
+ * or lost.  An @early ledger, which is not that
  * of a stop, does not count events that were missed after it: if any were, nothing is compared.
  */
 static bool is_too_many(const struct kt_vring *r, const struct kt_mark *end,
@@ -148,6 +149,7 @@ static void account_ring(const struct ktape_verify *v, const struct kt_vcpu *c,
 	unaccounted = unaccounted_between(&r->from, &end);
 	a->filtered = end.counts.filtered - r->from.counts.filtered;
 	a->lost = end.counts.lost - r->from.counts.lost;
+	/* Before @from and behind @end only records and missed events are known. */
 	a->emitted = r->from.counts.records + r->from.missed +
 		     end.counts.emitted - r->from.counts.emitted + r->records -
 		     end.counts.records + kt_ring_missed(r) - end.missed;
@@ -158,7 +160,8 @@ static void account_ring(const struct ktape_verify *v, const struct kt_vcpu *c,
 	if (unaccounted <= slack && !(r->cut && a->exact && unaccounted > 0)) {
 		/*
 		 * Nested writers had not stored these events yet, or records came after
-		 * the last counters.
+		 * the last counters.  But if the counts are exact and the beginning of the
+		 * ring is missing, even a few events are from before its first packet.
 		 */
 		if (!a->exact)
 			a->emitted -= (uint64_t)unaccounted;

@@ -148,6 +148,7 @@ bool kt_call_records_both(const struct kt_vcpu *c)
 		kt_verify_has(c, KTAPE_EV_SYS_EXIT_WIDE));
 }
 
+/* Return the name of a call, "" if it is not known.  Bits 16 and 17 of dat20 are its ABI. */
 static const char *call_name(const struct ktape_verify *v,
 			     const struct ktape_event *e, unsigned int nr)
 {
@@ -159,6 +160,7 @@ static const char *call_name(const struct ktape_verify *v,
 	return name ? name : "";
 }
 
+/* Check whether a call returns with its own number.  Nothing is expected of an unknown call. */
 static bool name_has_exit(const char *name)
 {
 	static const char *const silent[] = {
@@ -235,13 +237,14 @@ static void forget_call_thread(struct ktape_verify *v, int32_t tid)
 		t->now.epoch = UINT64_MAX;
 }
 
-/* Check an event.  Called only if nothing is lost on the CPU and no filter is set. */
+/* Check an event.  Called only if kt_verify_local() says that calls can be checked. */
 void kt_verify_call(struct ktape_verify *v, const struct kt_vcpu *c,
 		    const struct ktape_event *e)
 {
 	unsigned int nr = e->dat20 & 0xffff;
 	struct kt_call *t;
 
+	/* A thread that ends does not return, and a new one may have an id that was used before. */
 	if (e->opcode == KTAPE_EV_PROCESS_FREE ||
 	    e->opcode == KTAPE_EV_PROCESS_EXIT) {
 		t = kt_call_find(v, (int32_t)ktape_event_arg(e, 0));

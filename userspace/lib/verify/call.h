@@ -1,20 +1,26 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The table of threads in system calls, see call.c. */
+/*
+ * The table of threads in system calls.  call.c fills it and checks each thread's calls against it;
+ * window_call.c does so for the calls of many events at once.
+ */
 #ifndef _KT_CALL_H
 #define _KT_CALL_H
 
 #include "verify/internal.h"
 
-#define KT_CALLS_USUAL 1024U   /* numbers of calls whose names are remembered */
+#define KT_CALLS_USUAL 1024U /* native calls below this number are in @ending */
 #define KT_CALL_NONE   0xffffU /* the number is not known */
-#define KT_UNSURE_MAX  64U
+#define KT_UNSURE_MAX  64U     /* later ones are only counted */
 
-/* Whether a call ends with an event that has the same number. */
+/*
+ * Does a call end with an event that has its number?  UNASKED: not looked up yet.  SILENT: no, as
+ * exit() or execve().
+ */
 enum kt_call_ending { KT_CALL_UNASKED, KT_CALL_ENDS, KT_CALL_SILENT };
 
 /**
  * struct kt_call_state - what a thread does
- * @epoch: the rest is valid if this is the epoch of the check
+ * @epoch: the rest is valid if this is the @epoch of struct ktape_verify, UINT64_MAX = never
  * @ts: time of the last begin or end of a call, in ticks
  * @inside: the thread is in a call
  * @nr: number of the call
@@ -32,10 +38,12 @@ struct kt_call_state {
  * @tid: its id
  * @used: the entry is in use
  * @several: in @window the thread ran on several CPUs
- * @lane: in @window: the trial that changed the entry last
+ * @lane: in @window: index of the trial, which has the events of one CPU, that changed the entry
+ *	last
  * @window: number of the window in which the entry was changed last
  * @to: in @window: time of the last change, in ticks
- * @bad: in @window: time at which the runs of one CPU disagree, UINT64_MAX = they do not
+ * @bad: in @window: time of the first call that contradicts what the thread did before,
+ *	UINT64_MAX = there is none
  * @before: @now before @window
  */
 struct kt_call {

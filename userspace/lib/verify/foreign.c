@@ -17,15 +17,19 @@
 #include "format/reader.h"
 #include "verify/internal.h"
 
-#define CALL_NR 0xffffU
-#define NR_NONE UINT32_MAX
+/* Bits of dat20: number of the system call, all ones = -1; of the handler. */
+#define CALL_NR	     0xffffU
+#define IRQ_BITS     0x3ffffU
+#define SOFTIRQ_BITS 0xffU
+
+#define NR_NONE UINT32_MAX /* in no call, or not known in which */
 
 /**
  * struct kt_foreign_check - what is remembered of the whole trace
- * @calls: by thread: the system call that it is in
+ * @calls: by thread: number of the system call that it is in, or NR_NONE
  * @opcodes: bit n: the trace has an event of opcode n
  * @lost: events that the tracer reported as lost
- * @gaps: losses of an unknown number
+ * @gaps: number of losses of which the tracer did not report how many events they were
  */
 struct kt_foreign_check {
 	struct kt_map calls;
@@ -50,7 +54,7 @@ void kt_foreign_free(struct kt_foreign_check *f)
 /**
  * kt_foreign_back() - report that the times of events go back
  * @v: the check
- * @n: the notice, which counts all such places of the trace
+ * @n: the notice, whose text says how many such places the trace has
  */
 void kt_foreign_back(struct ktape_verify *v, const struct ktape_notice *n)
 {
@@ -111,7 +115,7 @@ static void take_foreign_switch(struct ktape_verify *v, struct kt_vcpu *c,
 
 /* ---- system calls ------------------------------------------------------------------------ */
 
-/* A thread may end inside a call, and its id be used again. */
+/* Forget the call of a thread that ends, or begins with an id that was used before. */
 static void end_foreign_thread(struct ktape_verify *v, uint32_t tid)
 {
 	struct kt_map_entry *e = kt_map_find(&v->foreign->calls, 0, tid);
@@ -137,7 +141,7 @@ static void take_foreign_call(struct ktape_verify *v,
 			v->failed = -ENOMEM;
 		return;
 	}
-	/* rt_sigreturn() returns with number -1: it restores the interrupted registers. */
+	/* rt_sigreturn() returns with number -1, because it restores the interrupted registers. */
 	if (!enters && call->value != NR_NONE && call->value != nr && nr != CALL_NR)
 		kt_verify_event_wrong(
 			v, KTAPE_RULE_PAIR,
@@ -165,20 +169,20 @@ void kt_foreign_event(struct ktape_verify *v, struct kt_vcpu *c,
 	kt_mask_add(v->foreign->opcodes, e->opcode);
 	switch (e->opcode) {
 	case KTAPE_EV_IRQ_HANDLER_ENTRY:
-		kt_nest_begin(&c->irqs, e->dat20 & 0x3ffff);
+		kt_nest_begin(&c->irqs, e->dat20 & IRQ_BITS);
 		break;
 	case KTAPE_EV_IRQ_HANDLER_EXIT:
-		if (!kt_nest_end(&c->irqs, e->dat20 & 0x3ffff))
-			kt_pair_unmatched(v, &c->irqs, e->dat20 & 0x3ffff,
+		if (!kt_nest_end(&c->irqs, e->dat20 & IRQ_BITS))
+			kt_pair_unmatched(v, &c->irqs, e->dat20 & IRQ_BITS,
 					  "interrupt");
 		break;
 	case KTAPE_EV_SOFTIRQ_ENTRY:
 		if (!v->rt)
-			kt_nest_begin(&c->softirqs, e->dat20 & 0xff);
+			kt_nest_begin(&c->softirqs, e->dat20 & SOFTIRQ_BITS);
 		break;
 	case KTAPE_EV_SOFTIRQ_EXIT:
-		if (!v->rt && !kt_nest_end(&c->softirqs, e->dat20 & 0xff))
-			kt_pair_unmatched(v, &c->softirqs, e->dat20 & 0xff,
+		if (!v->rt && !kt_nest_end(&c->softirqs, e->dat20 & SOFTIRQ_BITS))
+			kt_pair_unmatched(v, &c->softirqs, e->dat20 & SOFTIRQ_BITS,
 					  "soft interrupt");
 		break;
 	case KTAPE_EV_SCHED_SWITCH:

@@ -104,7 +104,7 @@ struct kt_mark {
  * @lossy: events were lost in the last packet or directly before it
  * @counted: @head was not compared with the records yet
  * @open: the last packet was open, so its counters are later than its last record
- * @head: counters of the last closed packet
+ * @head: counters of the last closed packet, unless an open packet before it has later ones
  * @head_discarded: losses that the packet of @head reports
  * @headed: @head and @head_discarded hold the counters of a packet
  * @ahead: counters of the last open packet
@@ -127,14 +127,15 @@ struct kt_mark {
  * @class: counters of each class
  * @reported_before: losses that the first packet of a ring reports, at most as many as the ring
  *	itself counted; they may be from before the reader attached
- * @reported_reasons: the same by enum ktape_lost, 0 if the two numbers differ
+ * @reported_reasons: the same by enum ktape_lost; 0 if the packet reports another number of
+ *	losses than the ring counted
  * @origin: enum kt_origin
  * @from: counters where the account of the ring begins, see account.c; valid with @origin
- * @at: records up to the last ledger
+ * @at: number of records before the last ledger
  * @nr_closed: closed packets whose counters were taken
  * @nearest: counters at the end of the first of them
  * @farthest: counters at the end of the last of them
- * @high: counters of the last closed packet
+ * @high: counters of the last closed packet in any case: those of the next must not be smaller
  * @nr_gaps: packets that are marked with KTAPE_BLOCK_GAP
  * @missed_ts: begin time of the first packet that reports missed events, in ticks
  * @source: where the stream is read from
@@ -246,7 +247,7 @@ enum kt_state {
 	KT_STATE_OFFLINE
 };
 
-#define KT_NEST_MAX 16U
+#define KT_NEST_MAX 16U /* more handlers than nest on a CPU */
 
 /**
  * struct kt_nest - nested interrupt handlers
@@ -269,7 +270,7 @@ struct kt_nest {
  * @last: time of the last event of its ring, in ticks
  * @found: the event is in the trace
  * @filtered: a filter was in force in the range
- * @lost: events were lost in the range
+ * @lost: events were lost in the range, or a record of the event cannot be decoded
  * @ring_lost: the ring lost events in the range; loss records report their class
  * @filter_on: a filter is in force now
  * @filter_since: if @filter_on: time from which the filter is in force, in ticks
@@ -387,7 +388,7 @@ struct kt_trial;
  * @missed: missed hits by opcode
  * @errors: violations by rule
  * @notes: notes by rule
- * @failed: negative errno of a callback that ran out of memory, or 0
+ * @failed: -ENOMEM if a function that returns no error ran out of memory, else 0
  * @unstable: the kernel does not trust the trace clock
  * @rt: PREEMPT_RT kernel, where soft interrupts are preempted
  * @damaged: a file is damaged, and it is not known which CPU it belongs to
@@ -407,8 +408,8 @@ struct kt_trial;
  * @records: records read so far
  * @event: current event, or NULL
  * @calls: threads in system calls
- * @foreign: of a trace of another tracer, else NULL
- * @seen: thread ids and functions whose names were looked up
+ * @checked: thread ids and functions whose names were looked up
+ * @foreign: what is known of a trace of another tracer; NULL = the trace is native
  * @one_by_one: do not use windows
  * @windows: checks the trace in windows, NULL = one event after the other
  * @trial: this is a copy for the events of one CPU in a window, see window.c; NULL = it
@@ -601,7 +602,10 @@ void kt_absent_filters(struct ktape_verify *v, struct kt_vcpu *c, uint64_t ts);
 void kt_absent_freeze(struct ktape_verify *v, uint64_t ts);
 void kt_absent_end(struct ktape_verify *v, struct kt_vcpu *c);
 
-/* Remember that a handler begins. */
+/*
+ * Remember that a handler begins.  If the table is full, ends are missing: forget all handlers, of
+ * which others may then be running.
+ */
 static inline void kt_nest_begin(struct kt_nest *n, uint32_t id)
 {
 	if (n->nr == KT_NEST_MAX) {

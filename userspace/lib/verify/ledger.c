@@ -11,8 +11,10 @@
  */
 #include "verify/internal.h"
 
+/* When a ledger was written, as in its dat20. */
 enum { MOMENT_STOP, MOMENT_START, MOMENT_FLUSH };
 
+/* Counters in the blob of a ledger: emitted, filtered, and lost by each reason. */
 #define COUNTS (2 + KTAPE_LOST_REASONS)
 
 static const char *class_name(unsigned int class)
@@ -53,7 +55,7 @@ static void report_class(struct ktape_verify *v, struct kt_vcpu *c,
 		(long long)unaccounted);
 }
 
-/* Report how many events are not in a recording that ended early. */
+/* Report how many events are missing from a recording that ended early. */
 static void note_cut_short(struct ktape_verify *v, const struct kt_vcpu *c,
 			   unsigned int ring)
 {
@@ -69,7 +71,10 @@ static void note_cut_short(struct ktape_verify *v, const struct kt_vcpu *c,
 		      c->cpu, (unsigned long long)sum, ledger_ring_name(ring));
 }
 
-/* Check what was unaccounted for in the classes of a ring at its last exact ledger. */
+/*
+ * Check what was unaccounted for in the classes of a ring at its last exact ledger.  @last: this is
+ * the end of the trace.
+ */
 void kt_verify_unaccounted(struct ktape_verify *v, struct kt_vcpu *c,
 			   unsigned int ring, bool last)
 {

@@ -139,6 +139,7 @@ static void take_marker_filter(struct ktape_verify *v, struct kt_vcpu *c,
 	kt_absent_filters(v, c, e->ts);
 }
 
+/* The CPU comes online, which counts as a start of the session there, or goes offline. */
 static void take_cpu(struct ktape_verify *v, struct kt_vcpu *c,
 		     const struct ktape_event *e)
 {
@@ -178,10 +179,10 @@ static void take_freeze(struct ktape_verify *v, const struct kt_vcpu *c,
 }
 
 /*
- * A CPU comes online, with rings or without.  Each CPU with rings records this, that of one
- * without perhaps repeatedly.
+ * Another CPU comes online, with rings or without.  Each CPU with rings records this.  For a CPU
+ * without rings it may do so repeatedly: the first time counts.
  */
-static void take_other(struct ktape_verify *v, const struct ktape_event *e)
+static void take_other_cpu(struct ktape_verify *v, const struct ktape_event *e)
 {
 	uint64_t *since = e->opcode == KTAPE_EV_CPU_WITH ? v->with : v->without;
 	uint32_t cpu = e->nargs ? ktape_event_arg(e, 0) : KT_CPUS_MAX;
@@ -271,7 +272,7 @@ void kt_verify_marker(struct ktape_verify *v, struct kt_vcpu *c,
 		break;
 	case KTAPE_EV_CPU_WITH:
 	case KTAPE_EV_CPU_WITHOUT:
-		take_other(v, e);
+		take_other_cpu(v, e);
 		break;
 	case KTAPE_EV_LOSS:
 		kt_verify_loss(v, c, e);
@@ -315,7 +316,7 @@ static void keep_late(struct ktape_verify *v, struct kt_vcpu *c)
 			kt_verify_place(v, KTAPE_RULE_MARKER, v->trace->current);
 }
 
-/* Check that the session is not stopped. */
+/* Check that an event is not recorded while the session is stopped. */
 void kt_verify_recorded(struct ktape_verify *v, struct kt_vcpu *c,
 			const struct ktape_event *e)
 {
@@ -326,6 +327,7 @@ void kt_verify_recorded(struct ktape_verify *v, struct kt_vcpu *c,
 	last = kt_verify_exhausted(v, c->cpu, KTAPE_RING_CONTROL);
 	/* A start writes a context record before anything else. */
 	c->restarted |= e->opcode == KTAPE_EV_CONTEXT && last;
+	/* Smaller opcodes are of control records, which may follow a stop. */
 	if (e->opcode < KTAPE_OP_EXCEPTION)
 		return;
 	if (!is_session_stopped(v, c))

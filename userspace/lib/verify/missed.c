@@ -63,7 +63,10 @@ void kt_verify_missed(struct ktape_verify *v, const struct ktape_event *e)
 			"a record of missed hits whose interval ends before it begins");
 		return;
 	}
-	/* Each interval begins where the one before was known to end. */
+	/*
+	 * Each interval begins where the one before was known to end: when reading the counts
+	 * began, which took @reading ticks up to its @last.
+	 */
 	if (v->asked && event == v->question.opcode && m->known && first > m->known)
 		doubt_answer(v, m->known, first);
 	m->known = kt_max(m->known, last - kt_min(reading, last));

@@ -56,7 +56,7 @@ struct suspect {
  * @no_room_at: the first event of the first one
  * @nr_suspects: entries of @suspects
  * @suspects: threads without a name, in no order
- * @nr_put_off: entries of @put_name_off
+ * @nr_put_off: entries of @put_off
  * @put_off: suspects that made room for later ones, to be checked at the end
  */
 struct kt_checked_names {
@@ -142,7 +142,7 @@ static void excuse_suspect(struct ktape_verify *v, unsigned int i, const char *w
 	kt_verify_note_at(v, &s.at, "thread %d has no name: %s", s.tid, why);
 }
 
-/* Reasons for which the module has no name of a thread, and what they say. */
+/* Reasons for which the module had no room for a name, as report_no_room() describes them. */
 static const struct {
 	unsigned int reason;
 	const char *text;
@@ -394,7 +394,10 @@ static uint64_t named_until(const struct ktape_verify *v)
 	return until;
 }
 
-/* Report numbers that were not checked because there were too many. */
+/*
+ * At the end of the trace, decide about the suspects that are left, and report what was not checked
+ * because there was too much of it.
+ */
 void kt_seen_end(struct ktape_verify *v)
 {
 	struct kt_checked_names *k = v->checked;
@@ -467,6 +470,7 @@ static bool is_new(struct ktape_verify *v, uint64_t key)
 	return true;
 }
 
+/* Look the name of a number up, and report if there is none. */
 static KT_NOINLINE void check_new(struct ktape_verify *v, unsigned int type,
 				  uint32_t id, uint64_t ts)
 {

@@ -52,7 +52,10 @@ void kt_verify_head(struct ktape_verify *v, struct kt_vcpu *c,
 	c->tid = tid;
 }
 
-/* Report the end of a handler of kind @name that is not the innermost one. */
+/*
+ * Report the end of a handler of kind @name that is not the innermost one.  From then on the
+ * handlers of a native trace are not known until the next thread switch.
+ */
 void kt_pair_unmatched(struct ktape_verify *v, struct kt_nest *n, uint32_t id,
 		       const char *name)
 {
@@ -67,7 +70,10 @@ void kt_pair_unmatched(struct ktape_verify *v, struct kt_nest *n, uint32_t id,
 	n->sure &= !!v->foreign;
 }
 
-/* At a thread switch, check that no handler is running.  @known: ends are recorded. */
+/*
+ * At a thread switch, check that no handler is running.  @known: begins and ends of handlers are
+ * recorded.
+ */
 void kt_pair_none(struct ktape_verify *v, struct kt_nest *n, const char *name,
 		  bool known)
 {

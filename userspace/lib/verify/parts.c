@@ -14,7 +14,11 @@
  */
 #include "verify/internal.h"
 
-/* Return whether a recorder made the packet: a block of a ring has a @sync_clock. */
+/*
+ * Return whether a stream may begin with the packet: an empty one that a recorder made, which has
+ * no
+ * @sync_clock as a block of a ring has, or an empty block behind a gap.
+ */
 static bool is_first(const uint8_t *head)
 {
 	return !kt_head_has_records(head) &&

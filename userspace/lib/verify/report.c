@@ -60,7 +60,10 @@ struct ktape_finding kt_verify_place(const struct ktape_verify *v,
 	return f;
 }
 
-/* Remember that the stream is damaged, so that it proves nothing. */
+/*
+ * Remember that the stream is damaged, so that it proves nothing of its CPU; NULL is the whole
+ * trace.  The stream of names proves nothing of any CPU anyway.
+ */
 static void mark_damaged(struct ktape_verify *v, const struct kt_stream *s)
 {
 	if (v->trial)

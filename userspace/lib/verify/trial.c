@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Check the events of one CPU in a window, see window.c.
+ * Check the events that one CPU has in a window, a span of time: a trial.  window.c makes the
+ * trials of all CPUs, in several threads, and takes their results.
  *
  * Most events agree with all rules, and change little.  check_quick() checks those, by a
  * table of what there is to check for each opcode.  Every other event goes through
@@ -106,6 +107,7 @@ static bool is_checked(struct kt_trial *tr, unsigned int type, uint32_t id)
 	return true;
 }
 
+/* Check whether all numbers that an event refers to were looked up. */
 static bool are_checked(struct kt_trial *tr, const struct kt_quick *q,
 			const uint8_t *args)
 {
@@ -121,6 +123,7 @@ static bool are_checked(struct kt_trial *tr, const struct kt_quick *q,
 	return true;
 }
 
+/* Take the running thread from the decoder, and end a run of calls of another thread. */
 static void set_thread(struct kt_trial *tr)
 {
 	int32_t tid = tr->v.trace->decoder->tid[tr->at.cpu];
@@ -391,6 +394,7 @@ static void check_quick(struct kt_trial *tr)
 		    now >= until || len > (size_t)(end - at) ||
 		    (q->nr_ids && !are_checked(tr, q, args)))
 			break;
+		/* A native call, whose ending the table of kt_call_ends() has. */
 		usual = !(dat20 >> 16 & 3) && nr < KT_CALLS_USUAL;
 		switch (q->kind) {
 		case KT_QUICK_SWITCH:

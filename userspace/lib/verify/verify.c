@@ -39,10 +39,12 @@ static void take_verify_notice(void *arg, const struct ktape_notice *n)
 
 	switch (n->kind) {
 	case KTAPE_NOTICE_LOST:
+		/* In a native trace, kt_verify_packet() sees the counters that say so. */
 		if (v->foreign)
 			kt_foreign_lost(v, n);
 		return;
 	case KTAPE_NOTICE_ASSUMED:
+		/* With a stream: its times go back.  Without: what the format does not say. */
 		if (n->stream && v->foreign) {
 			kt_foreign_back(v, n);
 			return;
@@ -143,6 +145,7 @@ const struct ktape_info *ktape_verify_info(const struct ktape_verify *verify)
 	return &verify->trace->info;
 }
 
+/* Apply the rules to an event; its packet header was checked when the packet was loaded. */
 static void take_verify_event(struct ktape_verify *v, const struct ktape_event *e)
 {
 	struct kt_vcpu *c;
@@ -237,6 +240,7 @@ int ktape_verify_run(struct ktape_verify *verify)
 		v->event = NULL;
 		if (v->failed)
 			return v->failed;
+		/* A live trace with a wake descriptor is read on, to a pause of its sender. */
 		if (!(v->records % PROGRESS) && v->options.progress &&
 		    v->options.progress(v->options.arg, v->records) &&
 		    !(v->trace->live && v->options.wake))

@@ -30,11 +30,14 @@
 #include "verify/call.h"
 #include "verify/window.h"
 
-#define JOBS_MAX  16U
-#define AHEAD	  (4U << 20)   /* bytes of packets to read ahead, all rings */
-#define LANE_MAX  (512U << 10) /* bytes of packets to read ahead, one ring */
-#define LANE_MIN  (64U << 10)
-#define HELD_MAX  (128U << 20) /* most bytes of packets of all lanes */
+#define JOBS_MAX 16U
+#define AHEAD	 (4U << 20)   /* bytes of packets to read ahead, all rings */
+#define LANE_MAX (512U << 10) /* bytes of packets to read ahead, one ring */
+#define LANE_MIN (64U << 10)
+#define HELD_MAX (128U << 20) /* most bytes of packets of all lanes */
+/* Bytes of packets for each run of calls; a trial with more runs is given up. */
+#define RUN_BYTES 64U
+/* Events to check one after the other when a window was given up; doubled each time. */
 #define DELAY_MIN 64U
 #define DELAY_MAX (1U << 20)
 #define FEW	  256U /* records of a window that was not worth its preparation */
@@ -46,7 +49,7 @@ static bool has_lane(const struct kt_stream *s)
 	return s->kind == KTAPE_RING_EVENT && s->source != KT_SOURCE_QUEUE;
 }
 
-/* Ask for all numbers of calls, so that threads need not do so. */
+/* Let kt_call_ends() fill its table, so that the threads of trials only read it. */
 static void ask_calls(struct ktape_verify *v)
 {
 	const struct ktape_event e = { .dat20 = 0 };
@@ -77,7 +80,7 @@ static int set_up(struct kt_windows *w, size_t rings)
 
 	w->delay = DELAY_MIN;
 	w->bytes = kt_max(kt_min(AHEAD / rings, LANE_MAX), LANE_MIN);
-	w->max_runs = w->bytes / 64;
+	w->max_runs = w->bytes / RUN_BYTES;
 	w->trials = calloc(rings, sizeof(struct kt_trial *));
 	if (!w->trials)
 		return -ENOMEM;

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Checking many events at once, see window.c. */
+/*
+ * Checking many events at once.  A window is a span of time.  A trial checks the events that one
+ * CPU has in it on a copy of the state, in any thread.  If no trial finds anything, the copies
+ * become the state.  Otherwise the window ends before what was found, and events from there on are
+ * checked one after the other.  window.c has the steps.
+ */
 #ifndef _KT_WINDOW_H
 #define _KT_WINDOW_H
 
@@ -7,8 +12,9 @@
 #include "trace/lane.h"
 #include "verify/internal.h"
 
-#define KT_ITEMS      1024U /* of one trial */
-#define KT_FRESH      1024U /* size of its table of new numbers, a power of two */
+/* Of a trial: events that it keeps for the rules about names; its table of new numbers. */
+#define KT_ITEMS      1024U
+#define KT_FRESH      1024U /* a power of two */
 #define KT_IDS	      2U /* fields of an event that are compared with known names */
 #define KT_IDS_CACHED 256U /* functions that are known to have been looked up */
 
@@ -28,9 +34,11 @@ enum kt_quick_kind {
 /**
  * struct kt_quick - how a trial checks the events of an opcode
  * @kind: enum kt_quick_kind
- * @form: upper four bits of a record that has the form of the event table
+ * @form: upper four bits of the first word of a record that has the form of the event table:
+ *	number of arguments, and whether there is a blob
  * @nr_ids: entries of @ids
- * @ids: arguments that are threads or functions
+ * @ids: arguments that are threads or functions: @at is the index of the argument, @type is
+ *	KTAPE_TYPE_TID or KTAPE_TYPE_FUNC
  */
 struct kt_quick {
 	uint8_t kind;
@@ -111,11 +119,11 @@ struct kt_item {
  * @v: copy of the check; only its counters and times change
  * @c: copy of the CPU's state
  * @at: copy of the stream
- * @slot: slot of the packet that is read
- * @end: slot that is the end of the stream, UINT32_MAX = the lane does not reach it
+ * @slot: index of the packet that is read in the stream's lane, the packets read ahead
+ * @end: index that is the end of the stream, UINT32_MAX = the lane does not reach it
  * @until: the window ends before this time
- * @tid: running thread in the decoder when the window began
- * @switched: last switch in the decoder when the window began
+ * @tid: running thread in the decoder when the window began, to go back to it
+ * @switched: last switch in the decoder when the window began, likewise
  * @tids: bit n: thread n was looked up before the window
  * @known: the running thread was looked up
  * @last: time of the last event that was checked
@@ -123,14 +131,14 @@ struct kt_item {
  * @doubts: events after which threads and calls are not known
  * @spoiled: there is a finding, or something that the trial cannot check
  * @counts: events by opcode that are not in the counters of @c yet
- * @run: the last run goes on
+ * @run: the last entry of @runs goes on: its thread is still running
  * @nr_runs: entries of @runs
  * @runs: the calls of all threads
  * @nr_items: entries of @items
- * @items: names
+ * @items: events with names, to be taken after all trials, in order of time
  * @nr_fresh: entries of @fresh in use
  * @fresh: numbers whose first event is in this window, type << 32 | id; 0 = free
- * @functions: functions that were looked up before
+ * @functions: cache of functions that need no other look-up, by id modulo KT_IDS_CACHED
  */
 struct kt_trial {
 	struct kt_windows *windows;
@@ -170,18 +178,18 @@ struct kt_trial {
  * @passed: records of all windows
  * @tried: records that were checked in trials of this window
  * @last: records of the last window
- * @shared: how often trials were shared by threads
+ * @shared: number of steps that were done by several threads
  * @bytes: bytes of packets to read ahead for each ring
- * @max_runs: entries of the runs of each trial
- * @max: number of trials
+ * @max_runs: most runs that a trial has room for
+ * @max: entries of @trials
  * @nr: number of trials in this window
  * @number: number of this window
  * @table: size of the table of calls when the trials began
- * @trials: all trials, by position of their streams
+ * @trials: one for each event ring; the first @nr are those of this window
  * @chosen: bit n: a trial has CPU n
  * @order: scratch memory for ordering items or runs
  * @order_room: bytes of @order
- * @quick: by opcode
+ * @quick: how a trial checks the events of each opcode
  */
 struct kt_windows {
 	struct ktape_verify *v;
@@ -220,7 +228,7 @@ bool kt_trial_mentioned(struct kt_trial *tr, unsigned int type, uint32_t id);
 void kt_trial_item(struct kt_trial *tr, unsigned int kind,
 		   const struct ktape_event *e);
 
-/* The events from the last one on have to be checked one after the other. */
+/* Give a trial up: events from its @last on have to be checked one after the other. */
 static inline void kt_trial_spoil(struct kt_trial *tr)
 {
 	tr->spoiled = true;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * After the trials of a window: do the system calls of all CPUs agree with each other?
+ * After the trials of a window, each of which has checked the events of one CPU: do the system
+ * calls of all CPUs agree with each other?
  *
  * Each trial has compared the calls of a thread that follow each other on its CPU.  What
  * is left is the first call of each run against what the thread did before.  That was on
@@ -10,14 +11,14 @@
 #include "verify/call.h"
 #include "verify/window.h"
 
-/* A run of a thread that has several CPUs in this window. */
+/* A run, calls in a row on one CPU, of a thread that has several CPUs in this window. */
 struct moved {
 	const struct kt_run *run;
 	uint32_t lane;
 	uint32_t cpu;
 };
 
-/* Take the state of a thread from before the window. */
+/* Give a thread the state back that it had before the window. */
 static void restore_call(struct kt_call *t)
 {
 	t->now = t->before;
@@ -44,7 +45,10 @@ static bool apply_calls(struct kt_call *t, const struct kt_run *run, uint64_t ep
 	return agree;
 }
 
-/* Return the entry of a run's thread, NULL if there is no room for it. */
+/*
+ * Return the entry of a run's thread, NULL if there is no room for it.  Then the window is given
+ * up, and @left_out is raised when its events are checked one after the other.
+ */
 static struct kt_call *entry_of(struct kt_windows *w, const struct kt_run *run)
 {
 	struct kt_calls *k = w->v->calls;

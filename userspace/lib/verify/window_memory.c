@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Memory of the trials of a window, and what they keep for the steps that come after. */
+/*
+ * Memory of the trials of a window (window.h), each of which checks the events of one CPU, and what
+ * they keep for the steps that come after all trials.
+ */
 #include "util/hash.h"
 #include "verify/window.h"
 
@@ -67,7 +70,10 @@ void kt_trial_item(struct kt_trial *tr, unsigned int kind,
 	};
 }
 
-/* Keep a number that was not looked up before, once.  Return: false if there is no room. */
+/*
+ * Keep an event with a number that was not looked up before, once for each number.
+ * Return: false if there is no room.
+ */
 bool kt_trial_mention(struct kt_trial *tr, unsigned int type, uint32_t id,
 		      const struct ktape_event *e)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * After the trials of a window: the events that give names, or refer to a number for the
- * first time, in the order of all CPUs.  They are few.  Each goes through the function
- * that checks one event after the other, which may report it.
+ * After the trials of a window, each of which has checked the events of one CPU: the events that
+ * give names, or refer to a number for the first time, in the order of all CPUs.  They are few.
+ * Each goes through the function that checks one event after the other, which may report it.
  */
 #include "verify/window.h"
 

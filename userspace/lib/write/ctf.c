@@ -179,8 +179,9 @@ static int append_packet(struct ktape_ctf *ctf, struct kt_ctf_file *f,
 }
 
 /*
- * Write the empty packet that precedes the first one.  Its loss counter is 0, so a
- * reader can compute how many events were lost up to the end of the first packet.
+ * Write the empty packet that precedes the first one, unless that is such an empty packet itself.
+ * Its loss counter is 0, so a reader can compute how many events were lost up to the end of the
+ * first packet.
  */
 static int begin_ctf_file(struct ktape_ctf *ctf, struct kt_ctf_file *f,
 			  const uint8_t *head)

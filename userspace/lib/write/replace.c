@@ -47,6 +47,7 @@ static bool is_own_file(const char *name)
 	return false;
 }
 
+/* Return: 0 if a file may be removed with its trace, -EEXIST if not, or negative errno. */
 static int is_replaceable(int dir, const char *name)
 {
 	struct stat st;
@@ -67,7 +68,7 @@ static int remove_stream(int dir, const char *name)
 }
 
 /*
- * Call @act for each entry of a directory.
+ * Call @act for each entry of a directory that has no name of a temporary folder (util/temp.h).
  * Return: 1, 0 if the directory is empty, or the first negative errno.
  */
 static int for_each_entry(int fd, int (*act)(int dir, const char *name))
