@@ -31,6 +31,19 @@ static void make_mixed_calls(uint64_t n)
 	}
 }
 
+/**
+ * struct reader - a thread that reads session 0 to the end
+ * @thread: the thread
+ * @fd: its descriptor
+ * @cpus: number of CPUs
+ * @pause_us: its pause after each round
+ * @maps: it reads mappings, not by read()
+ * @stopped: the session is stopped; a reader of mappings takes the open blocks, too, and ends
+ * @t: parse of what read() returned
+ * @got: the blocks that it got
+ * @lapped: bytes that were overwritten before it read a mapping
+ * @error: first error, "" = none
+ */
 struct reader {
 	pthread_t thread;
 	int fd, cpus, pause_us;
@@ -41,7 +54,7 @@ struct reader {
 	char error[200];
 };
 
-static void take_reader_packet(const struct ktape_block *b, void *arg)
+static void keep_packet(const struct ktape_block *b, void *arg)
 {
 	kt_take_packet(b, arg);
 }
@@ -52,7 +65,7 @@ static void *packet_reader_main(void *arg)
 	struct kt_buf b = {};
 	ssize_t n;
 
-	r->t->packet = take_reader_packet;
+	r->t->packet = keep_packet;
 	r->t->arg = &r->got;
 	do {
 		n = kt_follow(r->t, &b, r->fd, 100000);
