@@ -127,9 +127,9 @@ static int check_counter(FIXTURE_DATA(counter) * self,
 }
 
 /* Record once, with @middle between START and STOP. Return: 0, -errno, or the errors. */
-static int record_span(FIXTURE_DATA(counter) * self,
-		       struct __test_metadata *_metadata,
-		       int (*middle)(FIXTURE_DATA(counter) * self))
+static int record_counted_span(FIXTURE_DATA(counter) * self,
+			       struct __test_metadata *_metadata,
+			       int (*middle)(FIXTURE_DATA(counter) * self))
 {
 	struct ktc_counter *c = &self->counter;
 	struct ktc_counts now;
@@ -165,7 +165,7 @@ static int hotplug_last_cpu(FIXTURE_DATA(counter) * self)
 	return ret ?: kt_set_online(cpu, true);
 }
 
-static int emit_nested(FIXTURE_DATA(counter) * self)
+static int load_nest_module(FIXTURE_DATA(counter) * self)
 {
 	int ret = kt_insmod("/tests/ktape_nest.ko", "");
 
@@ -182,13 +182,14 @@ static int emit_nested(FIXTURE_DATA(counter) * self)
 TEST_F_TIMEOUT(counter, agrees, 1800)
 {
 	static int (*const middles[])(FIXTURE_DATA(counter) * self) = {
-		NULL, emit_nested, hotplug_last_cpu, NULL, emit_nested,
+		NULL, load_nest_module, hotplug_last_cpu,
+		NULL, load_nest_module,
 	};
 	uint64_t width = 0, total = 0;
 	size_t at, nr = kt_scale() > 1 ? 3 : sizeof(middles) / sizeof(*middles);
 
 	for (at = 0; at < nr; at++)
-		ASSERT_EQ(0, record_span(self, _metadata, middles[at]))
+		ASSERT_EQ(0, record_counted_span(self, _metadata, middles[at]))
 		{
 			TH_LOG("span %zu", at);
 		}

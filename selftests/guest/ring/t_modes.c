@@ -89,8 +89,8 @@ FIXTURE_TEARDOWN(modes)
  * records in the ring; @stored: events stored at all. Return: number of events
  * before the oldest block; -1 if the counts do not add up.
  */
-static long check_block_counts(const struct kt_map *m, uint64_t records,
-			       uint64_t stored)
+static long check_header_counts(const struct kt_map *m, uint64_t records,
+				uint64_t stored)
 {
 	uint64_t size = m->e.block_size, last = 0, in_block;
 	uint64_t pos = kt_oldest(m), commit = kt_load(&m->page->commit);
@@ -153,7 +153,7 @@ TEST_F_TIMEOUT(modes, without_a_consumer, 180)
 			  st.lost[KTAPE_LOST_FULL][KTAPE_CLASS_SYSCALL]);
 		EXPECT_EQ(0, f.holes);
 		stored = kt_sum(st.emitted) - kt_lost(&st);
-		before = check_block_counts(&m, f.records, stored);
+		before = check_header_counts(&m, f.records, stored);
 		if (variant->mode == KTAPE_MODE_OVERWRITE) {
 			EXPECT_EQ(0, kt_lost(&st));
 			/* The calls of ./busy may have overwritten ours. */
