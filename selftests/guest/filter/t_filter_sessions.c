@@ -35,8 +35,8 @@ static const unsigned char passes[SESSIONS][THREADS] = {
 
 /* What the threads and the test tell each other. */
 struct shared {
-	int go; /* 1: call, 2: end after the calls that were asked for */
-	uint64_t made[THREADS];
+	int go;			/* 1: call; 2: end after at least CALLS calls */
+	uint64_t made[THREADS]; /* calls of each thread */
 };
 
 FIXTURE(sessions)
@@ -63,7 +63,7 @@ FIXTURE_VARIANT_ADD(sessions, calls_and_switches)
 {
 	.ops = { KTAPE_EV_SYS_ENTER, KTAPE_EV_SCHED_SWITCH },
 };
-/* These are about a second thread, which may pass where the running one does not. */
+/* A waking is also about the woken thread, which may pass where the running one does not. */
 FIXTURE_VARIANT_ADD(sessions, calls_and_wakings)
 {
 	.ops = { KTAPE_EV_SYS_ENTER, KTAPE_EV_SCHED_WAKING },

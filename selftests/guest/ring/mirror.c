@@ -2,8 +2,8 @@
 /*
  * Record increasing numbers with one thread per CPU and print the progress:
  * "mirror CPU NUMBER" is printed after NUMBER was recorded. The script `persist`
- * ends the guest at any moment, and requires each printed number in the memory
- * that survives.
+ * crashes the guest meanwhile, and compares the numbers in the memory that
+ * survives with the printed ones.
  *
  * usage: mirror FILE	(where to print: a serial line)
  */

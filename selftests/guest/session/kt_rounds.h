@@ -3,9 +3,10 @@
  * Sessions that are meddled with at random moments while busy CPUs record into them, for
  * t_rounds.c: what is done to a session, and which gaps that leaves in its trace.
  *
- * The reference, which says what really happened, are two more sessions that record all
- * events and lose none. One is created before the others and one after them, so that an
- * event in both was offered to all.
+ * The reference, which says what really happened, are two more sessions that record the same
+ * events and lose none. They have the lowest and the highest number. A CPU writes an event to
+ * its sessions in the order of their numbers, so the two have a time before and a time after
+ * the event's time in each other session.
  */
 #ifndef _KT_ROUNDS_H
 #define _KT_ROUNDS_H
