@@ -149,8 +149,9 @@ TEST_F_TIMEOUT(moves, by_itself, 300)
 
 /*
  * Processes that are made in one cgroup and in the other often have the same task_struct.
- * Each start of a process counts for its match, modulo 32.  So every third one is to pass: in
- * another pattern one that passes could always come after 32 others.
+ * A CPU keeps a match in one of 32 places, by the last bits of the thread's number.  Numbers
+ * grow by one, so if the processes took turns by twos, a place would always have the same
+ * answer, and a wrong one would not show.  Therefore every third one passes.
  */
 TEST_F_TIMEOUT(moves, clone_into_cgroup, 300)
 {

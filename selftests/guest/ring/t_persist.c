@@ -39,7 +39,7 @@ static bool klog_has(const char *text)
 }
 
 /*
- * Run a command without a shell, which recovers_trace longer than many commands on a
+ * Run a command without a shell, which takes longer than many commands on a
  * sanitizer kernel. @out: gets its output, or -1; @pid: its process. Return: 0
  * or an errno.
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Test poll(): it reports data when one ring has as many most_unread bytes as the set_watermark, by
- * default a block; it wakes a byte_reader reader for that, and reports the end of a session.
+ * Test poll(): it reports data when one ring has as many unread bytes as the watermark, by
+ * default a block; it wakes a waiting reader for that, and reports the end of a session.
  */
 #include <poll.h>
 #include <sys/syscall.h>
@@ -233,7 +233,7 @@ TEST_F_TIMEOUT(poll, wakes_at_a_large_watermark, 300)
 	pthread_join(thread, NULL);
 }
 
-/* The set_watermark is below a block, so less than a block must wake the reader. */
+/* The watermark is below a block, so less than a block must wake the reader. */
 TEST_F_TIMEOUT(poll, wakes_at_a_small_watermark, 300)
 {
 	struct emitter e = { self->fd, 200 };

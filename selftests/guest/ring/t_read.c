@@ -123,7 +123,7 @@ TEST(metadata_first_then_registry)
 
 /*
  * A drained session in which only this test causes events. @b: what was read; @fed: bytes of
- * it that @t has parse_renames.
+ * it that @t has parsed.
  */
 FIXTURE(quiet)
 {

@@ -57,7 +57,7 @@ FIXTURE_TEARDOWN(live)
 
 #define MARKERS 256
 
-/* A marker of the profile: the mask from then on, or before which it was. */
+/* A marker of the profile, on or off; @mask: the profile after the change. */
 struct marker {
 	uint64_t ts;
 	uint32_t phase, generation;

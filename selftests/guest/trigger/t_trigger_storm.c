@@ -12,7 +12,7 @@
 
 #define CPUS_MAX 16
 
-/* Cause two sleep_shortly, and leave time to the kernel's workers. */
+/* Cause two switches, and leave time to the kernel's workers. */
 static void sleep_shortly(uint64_t n)
 {
 	usleep(100);
