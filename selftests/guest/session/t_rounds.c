@@ -22,7 +22,7 @@
 
 #define REFERENCE (8 << 20) /* bytes of a ring of the reference */
 #define EVENTS_MAX \
-	(640 << 10)	 /* bytes of events in all of them that end a round */
+	(640 << 10)	 /* bytes in all event rings of it that end a round */
 #define STEPS	      40 /* in a round, on average */
 #define LEAST	      10 /* steps even if there are many events */
 #define PAUSE_US      12000 /* at most, before each step */
