@@ -10,6 +10,7 @@
 
 # ---- --suppress and --pass -------------------------------------------------------
 
+# The workload: calls and signals, then the next step of the process that hold() has started.
 do_mix()
 {
 	act getppid 30 signal 10 20 signal 12 7 && go

@@ -19,19 +19,18 @@
 #include "kt_session.h"
 #include "kt_stream.h"
 
-#define K	 1024UL
-#define M	 (1024 * K)
-#define ASKED	 (24 * M) /* rounded up to */
-#define RING	 (32 * M)
-#define BLOCK	 (64 * K)
-#define PAGE	 (4 * K)
-#define MIN_FREE "/proc/sys/vm/min_free_kbytes"
-#define MIN_FREE_KIB \
-	"8192" /* less than usual, so that no process is killed for memory */
-#define CPUS_MAX 16
-#define CGROUP	 "/sys/fs/cgroup/ktape-fragment"
-#define CHUNK	 (1 << 20)
-#define MARK	 "/dev/ktape_mark"
+#define K	     1024UL
+#define M	     (1024 * K)
+#define ASKED	     (24 * M) /* rounded up to */
+#define RING	     (32 * M)
+#define BLOCK	     (64 * K)
+#define PAGE	     (4 * K)
+#define MIN_FREE     "/proc/sys/vm/min_free_kbytes"
+#define MIN_FREE_KIB "8192" /* less than usual, so that nothing is killed */
+#define CPUS_MAX     16
+#define CGROUP	     "/sys/fs/cgroup/ktape-fragment"
+#define CHUNK	     (1 << 20)
+#define MARK	     "/dev/ktape_mark"
 
 static struct ktg_pipes pipes;
 

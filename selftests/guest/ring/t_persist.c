@@ -136,7 +136,7 @@ FIXTURE_TEARDOWN(same_load)
 	close(self->fd);
 }
 
-/* Session 0 is in the region: its rings fill at least a quarter of the first half. */
+/* Session 0 is in one half of the region: its rings fill at least a quarter of that. */
 TEST_F(same_load, session_0)
 {
 	struct ktape_layout_entry e[64];
