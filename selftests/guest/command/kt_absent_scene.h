@@ -345,7 +345,7 @@ static inline void begin_scene(struct scene *sc)
 
 static inline void end_scene(struct scene *sc)
 {
-	kta_rest(sc->worker, sc->ref.cpus);
+	kta_end_work(sc->worker, sc->ref.cpus);
 	sc->ref.end = kt_now();
 	for (int i = 0; i < WAYS; i++)
 		scene_must(sc, "stop", ktape_device_stop(sc->s[i]));
@@ -390,7 +390,7 @@ static inline struct scene *play_scene(uint64_t seed)
 	if (sc->ref.errors)
 		return sc;
 	scene_must(sc, "work",
-		   kta_work(sc->worker, sc->ref.cpus, &sc->ref.seed, NULL));
+		   kta_start_work(sc->worker, sc->ref.cpus, &sc->ref.seed, NULL));
 	run_scene_steps(sc);
 	end_scene(sc);
 	return sc;

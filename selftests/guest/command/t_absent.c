@@ -33,7 +33,8 @@ static void ask_about_trace(struct sum *sum, struct scene *sc,
 {
 	if (!sc->ref.errors)
 		scene_must(sc, "verify",
-			   kta_interview(&sum->way[t->way], &sc->ref, t, questions));
+			   kta_ask_questions(&sum->way[t->way], &sc->ref, t,
+					     questions));
 }
 
 /* Add up the answers of all ways. */
@@ -46,7 +47,7 @@ static void sum_all_ways(struct sum *sum)
 		((uint32_t *)&sum->all)[i % nr] += ((uint32_t *)sum->way)[i];
 }
 
-static void print_verdicts(const char *name, const uint32_t *n)
+static void print_answers(const char *name, const uint32_t *n)
 {
 	printf("# %-10s %4u PROVED, %4u FOUND, %4u NOT-ENABLED, %4u FILTERED, %4u LOST\n",
 	       name, n[KTAPE_ABSENT_PROVED], n[KTAPE_ABSENT_FOUND],
@@ -78,8 +79,8 @@ static uint32_t scale_down(uint32_t n)
 static bool is_an_answer_rare(struct sum *sum)
 {
 	sum_all_ways(sum);
-	for (int i = 0; i < KTA_VERDICTS; i++)
-		if (sum->all.verdict[i] < scale_down(5))
+	for (int i = 0; i < KTA_ANSWERS; i++)
+		if (sum->all.answers[i] < scale_down(5))
 			return true;
 	return false;
 }
@@ -108,8 +109,8 @@ TEST_F_TIMEOUT(absent, questions, 3600)
 	}
 	sum_all_ways(sum);
 	for (int i = 0; i < WAYS; i++)
-		print_verdicts(ways[i].name, sum->way[i].verdict);
-	print_verdicts("all", sum->all.verdict);
+		print_answers(ways[i].name, sum->way[i].answers);
+	print_answers("all", sum->all.answers);
 	printf("# where all was recorded: %u absent, %u of them PROVED\n",
 	       sum->all.absent, sum->all.proved);
 	EXPECT_LE(scale_down(QUESTIONS), sum->all.asked);
@@ -120,8 +121,8 @@ TEST_F_TIMEOUT(absent, questions, 3600)
 	/* Every answer must occur. */
 	EXPECT_LE(scale_down(50), sum->all.absent);
 	EXPECT_LE(sum->all.absent * 3 / 4, sum->all.proved);
-	for (int i = 0; i < KTA_VERDICTS; i++) {
-		EXPECT_LE(scale_down(5), sum->all.verdict[i])
+	for (int i = 0; i < KTA_ANSWERS; i++) {
+		EXPECT_LE(scale_down(5), sum->all.answers[i])
 		{
 			TH_LOG("verdict %d", i);
 		}
@@ -131,7 +132,7 @@ TEST_F_TIMEOUT(absent, questions, 3600)
 /* ---- the command ------------------------------------------------------------ */
 
 /* Exit codes of ktape verify --absent. */
-static const int codes[KTA_VERDICTS] = {
+static const int codes[KTA_ANSWERS] = {
 	[KTAPE_ABSENT_PROVED] = 0,	[KTAPE_ABSENT_FOUND] = 1,
 	[KTAPE_ABSENT_NOT_ENABLED] = 3, [KTAPE_ABSENT_FILTERED] = 4,
 	[KTAPE_ABSENT_LOST] = 5,
@@ -198,19 +199,19 @@ TEST_F_TIMEOUT(absent, command, 3600)
 {
 	struct scene *sc = play_scene(4711);
 	struct ktape_absence q;
-	int said, verdict, findings = 0;
+	int said, answer, findings = 0;
 
 	ASSERT_EQ(0, sc->ref.errors);
 	for (uint32_t i = 0; i < scale_down(COMMANDS); i++) {
 		struct kta_trace *t = &sc->trace[i % sc->nr_traces];
 
-		kta_think_of(&sc->ref, t, &q);
+		kta_choose_question(&sc->ref, t, &q);
 		said = run_verify_absent(t, &q);
 		if (said == 127 && !getenv("KTAPE_KERNEL"))
 			SKIP(break, "no ktape command");
-		verdict = kta_ask(&sc->ref, t, &q, &findings, NULL);
-		ASSERT_LE(0, verdict);
-		EXPECT_EQ(codes[verdict], said);
+		answer = kta_ask(&sc->ref, t, &q, &findings, NULL);
+		ASSERT_LE(0, answer);
+		EXPECT_EQ(codes[answer], said);
 	}
 	remove_scene(sc);
 }

@@ -127,7 +127,7 @@ static inline pid_t fork_family(struct cue *c)
 	abort();
 }
 
-static inline void count_actor_calls(const struct kt_rec *r, struct kt_take *t)
+static inline void count_actor_calls(const struct kt_rec *r, struct kt_tally *t)
 {
 	uint64_t *n = t->arg;
 
@@ -137,7 +137,7 @@ static inline void count_actor_calls(const struct kt_rec *r, struct kt_take *t)
 }
 
 /* Count the signals SIGUSR1 to this process, and those to others. */
-static inline void count_actor_signals(const struct kt_rec *r, struct kt_take *t)
+static inline void count_actor_signals(const struct kt_rec *r, struct kt_tally *t)
 {
 	uint64_t *n = t->arg;
 

@@ -54,7 +54,7 @@ struct calls {
 	uint64_t yes, no;
 };
 
-static inline void count_worker_call(const struct kt_rec *r, struct kt_take *t)
+static inline void count_worker_call(const struct kt_rec *r, struct kt_tally *t)
 {
 	struct calls *c = t->arg;
 
@@ -64,11 +64,11 @@ static inline void count_worker_call(const struct kt_rec *r, struct kt_take *t)
 
 /* Expect a session to have recorded @yes calls that must be, and none that must not. */
 static inline void check_worker_calls(struct __test_metadata *_metadata, int fd,
-				      struct kt_take *t, uint64_t yes)
+				      struct kt_tally *t, uint64_t yes)
 {
 	struct calls c = {};
 
-	kt_take(t, fd, count_worker_call, &c);
+	kt_tally_session(t, fd, count_worker_call, &c);
 	EXPECT_EQ(0, t->wrong);
 	EXPECT_EQ(yes, c.yes);
 	EXPECT_EQ(0, c.no);

@@ -143,9 +143,9 @@ static void run_excluded_session(int fd)
 static void find_least_interrupts(int fd, struct bracket *b, struct counts *least)
 {
 	for (int t = 0; t < TRIES; t++) {
-		bracket_take(b, ARRAY_SIZE(kinds), 0);
+		bracket_read(b, ARRAY_SIZE(kinds), 0);
 		run_excluded_session(fd);
-		bracket_take(b, ARRAY_SIZE(kinds), 1);
+		bracket_read(b, ARRAY_SIZE(kinds), 1);
 		note_least(b, least);
 	}
 }
@@ -197,10 +197,10 @@ static void count_control_record(const struct kt_rec *r, void *arg)
 /* Counts of an excluded CPU, its ledger and its markers agree. */
 TEST_F(excluded, markers)
 {
-	struct kt_take t;
+	struct kt_tally t;
 
 	run_excluded_session(self->fd);
-	kt_take(&t, self->fd, NULL, NULL);
+	kt_tally_session(&t, self->fd, NULL, NULL);
 	EXPECT_EQ(0, t.wrong);
 	for (int cpu = 0; cpu < kt_cpus(); cpu++) {
 		struct marks m = {};

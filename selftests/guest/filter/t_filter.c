@@ -47,7 +47,7 @@ struct by_number {
 	uint64_t in[KTAPE_OPCODES][1025];
 };
 
-static void count_by_number(const struct kt_rec *r, struct kt_take *t)
+static void count_by_number(const struct kt_rec *r, struct kt_tally *t)
 {
 	const struct kts_shape *s = &kts_shapes[r->op];
 	uint32_t nr = r->dat20 & 0xffff;
@@ -97,7 +97,7 @@ TEST_F_TIMEOUT(filter, syscall, 60)
 		uint64_t compat = vector[i].compat && has_compat ? CALLS : 0;
 		int fd = kt_session(0, RING, 0,
 				    KT_OPS(KTAPE_EV_SYS_ENTER, KTAPE_EV_SYS_EXIT));
-		struct kt_take t;
+		struct kt_tally t;
 
 		memset(b, 0, sizeof(*b));
 		ASSERT_LE(0, fd);
@@ -109,7 +109,7 @@ TEST_F_TIMEOUT(filter, syscall, 60)
 		kt_getppids(CALLS);
 		for (int n = 0; has_compat && n < CALLS; n++)
 			getppid32();
-		kt_take(&t, fd, count_by_number, b);
+		kt_tally_session(&t, fd, count_by_number, b);
 		EXPECT_EQ(0, t.wrong);
 		EXPECT_EQ(native, b->in[KTAPE_EV_SYS_ENTER][NATIVE]);
 		EXPECT_EQ(native, b->in[KTAPE_EV_SYS_EXIT][NATIVE]);
@@ -137,7 +137,7 @@ TEST_F_TIMEOUT(filter, syscall, 60)
 TEST_F(filter, sigreturn_has_no_number)
 {
 	struct by_number *b = calloc(1, sizeof(*b));
-	struct kt_take t;
+	struct kt_tally t;
 
 	signal(SIGUSR1, kt_on_alarm);
 	ASSERT_EQ(0, kt_profile_only(self->fd, KT_OPS(KTAPE_EV_SYS_ENTER,
@@ -147,7 +147,7 @@ TEST_F(filter, sigreturn_has_no_number)
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	for (int i = 0; i < CALLS; i++)
 		raise(SIGUSR1);
-	kt_take(&t, self->fd, count_by_number, b);
+	kt_tally_session(&t, self->fd, count_by_number, b);
 	EXPECT_EQ(0, t.wrong);
 	EXPECT_EQ(0, t.op[KTAPE_EV_SYS_EXIT] - b->in[KTAPE_EV_SYS_EXIT][NATIVE]);
 	EXPECT_LE(CALLS, t.filtered[KTAPE_CLASS_SYSCALL]);
@@ -159,7 +159,7 @@ TEST_F(filter, one_session_until_off)
 {
 	int other = kt_session(0, RING, 0, KT_OPS(KTAPE_EV_SYS_ENTER));
 	struct by_number *b = calloc(1, sizeof(*b));
-	struct kt_take t;
+	struct kt_tally t;
 
 	ASSERT_EQ(0, kt_profile_only(self->fd, KT_OPS(KTAPE_EV_SYS_ENTER)));
 	ASSERT_EQ(0, kt_filter_set(self->fd, KTAPE_FILTER_SYSCALL, NULL, 0));
@@ -168,12 +168,12 @@ TEST_F(filter, one_session_until_off)
 	kt_getppids(CALLS);
 	ASSERT_EQ(0, kt_filter_off(self->fd, KTAPE_FILTER_SYSCALL));
 	kt_getppids(CALLS);
-	kt_take(&t, self->fd, count_by_number, b);
+	kt_tally_session(&t, self->fd, count_by_number, b);
 	EXPECT_EQ(0, t.wrong);
 	EXPECT_EQ(CALLS, b->in[KTAPE_EV_SYS_ENTER][NATIVE]);
 	EXPECT_LE(CALLS, t.filtered[KTAPE_CLASS_SYSCALL]);
 	memset(b, 0, sizeof(*b));
-	kt_take(&t, other, count_by_number, b);
+	kt_tally_session(&t, other, count_by_number, b);
 	EXPECT_EQ(0, t.wrong);
 	EXPECT_EQ(2 * CALLS, b->in[KTAPE_EV_SYS_ENTER][NATIVE]);
 	EXPECT_EQ(0, t.filtered[KTAPE_CLASS_SYSCALL]);
@@ -229,7 +229,7 @@ static void check_interrupt_filter(struct __test_metadata *_metadata,
 	uint32_t words = kind == KTAPE_FILTER_IRQ ? KTAPE_FILTER_IRQ_WORDS : 1;
 	struct by_number *b = calloc(1, sizeof(*b));
 	int class = kts_shapes[op].class;
-	struct kt_take t;
+	struct kt_tally t;
 
 	for (int only = 0; only < 2; only++) {
 		int fd = kt_session(0, RING, 0, KT_OPS(op));
@@ -238,7 +238,7 @@ static void check_interrupt_filter(struct __test_metadata *_metadata,
 		ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_START));
 		load();
 		memset(b, 0, sizeof(*b));
-		kt_take(&t, fd, count_by_number, b);
+		kt_tally_session(&t, fd, count_by_number, b);
 		TH_LOG("%s %u %s: %llu of it, %llu others, %llu filtered",
 		       kts_shapes[op].name, nr, only ? "only" : "not",
 		       (unsigned long long)b->in[op][nr],
@@ -262,11 +262,11 @@ static unsigned int find_busiest_irq(int fd)
 {
 	struct by_number *b = calloc(1, sizeof(*b));
 	unsigned int best = 0;
-	struct kt_take t;
+	struct kt_tally t;
 
 	kt_control(fd, KTAPE_IOC_START);
 	write_to_disk();
-	kt_take(&t, fd, count_by_number, b);
+	kt_tally_session(&t, fd, count_by_number, b);
 	for (unsigned int i = 0; i < 1024; i++)
 		if (b->in[KTAPE_EV_IRQ_HANDLER_ENTRY][i] >
 		    b->in[KTAPE_EV_IRQ_HANDLER_ENTRY][best])
@@ -308,7 +308,7 @@ struct cpus {
 	uint64_t calls[64], named[64];
 };
 
-static void count_by_cpu(const struct kt_rec *r, struct kt_take *t)
+static void count_by_cpu(const struct kt_rec *r, struct kt_tally *t)
 {
 	struct cpus *c = t->arg;
 
@@ -341,7 +341,7 @@ TEST_F_TIMEOUT(filter, cpu, 60)
 	for (size_t i = 0; i < ARRAY_SIZE(vector); i++) {
 		int fd = kt_session(0, RING, 0, KT_OPS(KTAPE_EV_SYS_ENTER));
 		struct cpus c = {};
-		struct kt_take t;
+		struct kt_tally t;
 
 		ASSERT_EQ(0, kt_filter_set(fd, KTAPE_FILTER_CPU, &vector[i].mask, 1));
 		ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_START));
@@ -354,7 +354,7 @@ TEST_F_TIMEOUT(filter, cpu, 60)
 		ASSERT_EQ(0, prctl(PR_SET_NAME, "here"));
 		ASSERT_EQ(0, prctl(PR_SET_NAME, "elsewhere"));
 		ASSERT_EQ(0, kt_pin(LOAD_CPU));
-		kt_take(&t, fd, count_by_cpu, &c);
+		kt_tally_session(&t, fd, count_by_cpu, &c);
 		EXPECT_EQ(1, c.named[OTHER_CPU]);
 		EXPECT_EQ(0, t.wrong);
 		EXPECT_EQ(vector[i].load ? CALLS : 0, c.calls[LOAD_CPU]);
@@ -376,7 +376,7 @@ struct signals {
 	uint64_t of[65];
 };
 
-static void count_by_signal(const struct kt_rec *r, struct kt_take *t)
+static void count_by_signal(const struct kt_rec *r, struct kt_tally *t)
 {
 	struct signals *s = t->arg;
 
@@ -389,7 +389,7 @@ TEST_F(filter, signal)
 	const int sent[] = { SIGUSR1, SIGUSR2, SIGWINCH, 64 };
 	uint64_t only = 1ULL << (SIGUSR2 - 1) | 1ULL << 63;
 	struct signals s = {};
-	struct kt_take t;
+	struct kt_tally t;
 
 	for (size_t i = 0; i < ARRAY_SIZE(sent); i++)
 		signal(sent[i], kt_on_alarm);
@@ -399,7 +399,7 @@ TEST_F(filter, signal)
 	for (int n = 0; n < CALLS; n++)
 		for (size_t i = 0; i < ARRAY_SIZE(sent); i++)
 			kill(getpid(), sent[i]);
-	kt_take(&t, self->fd, count_by_signal, &s);
+	kt_tally_session(&t, self->fd, count_by_signal, &s);
 	EXPECT_EQ(0, t.wrong);
 	EXPECT_EQ(0, s.of[SIGUSR1]);
 	EXPECT_EQ(CALLS, s.of[SIGUSR2]);
@@ -414,7 +414,7 @@ struct severities {
 	uint64_t of[8];
 };
 
-static void count_by_severity(const struct kt_rec *r, struct kt_take *t)
+static void count_by_severity(const struct kt_rec *r, struct kt_tally *t)
 {
 	struct severities *s = t->arg;
 
@@ -434,7 +434,7 @@ TEST_F(filter, severity)
 	for (uint32_t floor = 0; floor <= 4; floor++) {
 		int fd = kt_session(0, RING, 0, KT_OPS(KTAPE_EV_EXCEPTION));
 		struct severities s = {};
-		struct kt_take t;
+		struct kt_tally t;
 
 		/* An empty filter lets nothing pass. */
 		ASSERT_EQ(0, kt_filter_set(fd, KTAPE_FILTER_SEVERITY, &floor,
@@ -444,7 +444,7 @@ TEST_F(filter, severity)
 			for (e.severity = 0; e.severity < 8; e.severity++)
 				ASSERT_EQ(0, kt_ioctl(mark,
 						      KTAPE_MARK_IOC_TRACE, &e));
-		kt_take(&t, fd, count_by_severity, &s);
+		kt_tally_session(&t, fd, count_by_severity, &s);
 		EXPECT_EQ(0, t.wrong);
 		for (uint32_t i = 0; i < 8; i++)
 			EXPECT_EQ((i & 3) >= floor ? 10 : 0, s.of[i]);
@@ -466,7 +466,7 @@ TEST_F(filter, rate)
 	struct by_number *b = calloc(1, sizeof(*b));
 	struct timeval from, to;
 	uint64_t seconds;
-	struct kt_take t;
+	struct kt_tally t;
 
 	ASSERT_EQ(0, kt_profile_only(self->fd, KT_OPS(KTAPE_EV_SYS_ENTER,
 						      KTAPE_EV_SYS_EXIT)));
@@ -476,7 +476,7 @@ TEST_F(filter, rate)
 	kt_getppids(CALLS);
 	ASSERT_EQ(0, kt_filter_set(self->fd, KTAPE_FILTER_RATE, some, 2));
 	kt_getppids(CALLS);
-	kt_take(&t, self->fd, count_by_number, b);
+	kt_tally_session(&t, self->fd, count_by_number, b);
 	gettimeofday(&to, NULL);
 	seconds = to.tv_sec - from.tv_sec + 2;
 	EXPECT_EQ(0, t.wrong);

@@ -96,9 +96,9 @@ static unsigned int recorded_actors(struct __test_metadata *_metadata, int fd)
 {
 	uint64_t n[ACTORS] = {};
 	unsigned int got = 0;
-	struct kt_take t;
+	struct kt_tally t;
 
-	kt_take(&t, fd, count_actor_calls, n);
+	kt_tally_session(&t, fd, count_actor_calls, n);
 	EXPECT_EQ(0, t.wrong);
 	for (int a = 0; a < ACTORS; a++) {
 		EXPECT_TRUE(n[a] == 0 || n[a] == CALLS)
@@ -201,7 +201,7 @@ TEST_F(except, the_other_thread)
 {
 	const struct entry e = { MAIN, EXCEPT };
 	uint64_t n[2] = {};
-	struct kt_take t;
+	struct kt_tally t;
 	pid_t pid;
 
 	signal(SIGUSR1, kt_on_alarm);
@@ -217,7 +217,7 @@ TEST_F(except, the_other_thread)
 		kill(pid, SIGUSR1);
 		kill(getpid(), SIGUSR1);
 	}
-	kt_take(&t, self->fd, count_actor_signals, n);
+	kt_tally_session(&t, self->fd, count_actor_signals, n);
 	EXPECT_EQ(0, t.wrong);
 	EXPECT_EQ(0, n[0]);
 	EXPECT_EQ(CALLS, n[1]);

@@ -19,7 +19,7 @@ struct markers {
 	struct marker m[KTS_CPUS][MARKERS];
 };
 
-static void keep_filter_marker(const struct kt_rec *r, struct kt_take *t)
+static void keep_filter_marker(const struct kt_rec *r, struct kt_tally *t)
 {
 	struct markers *all = t->arg;
 	struct marker *m = &all->m[t->cpu][all->n[t->cpu]];
@@ -47,7 +47,7 @@ FIXTURE(markers)
 {
 	int fd;
 	struct markers *all;
-	struct kt_take t;
+	struct kt_tally t;
 };
 
 FIXTURE_SETUP(markers)
@@ -131,7 +131,7 @@ TEST_F_TIMEOUT(markers, each_kind, 120)
 		/* Removing a filter that is not set is no change. */
 		ASSERT_EQ(0, kt_filter_off(self->fd, kinds[i].kind));
 	}
-	kt_take(&self->t, self->fd, keep_filter_marker, self->all);
+	kt_tally_session(&self->t, self->fd, keep_filter_marker, self->all);
 	EXPECT_EQ(0, self->t.wrong);
 	for (int cpu = 0; cpu < kt_cpus(); cpu++) {
 		uint32_t generation = first;
@@ -171,7 +171,7 @@ TEST_F_TIMEOUT(markers, at_start, 60)
 	ASSERT_EQ(0, kt_filter_off(self->fd, kinds[1].kind));
 	generation = kt_filter_get(self->fd, 0).generation + 1;
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
-	kt_take(&self->t, self->fd, keep_filter_marker, self->all);
+	kt_tally_session(&self->t, self->fd, keep_filter_marker, self->all);
 	EXPECT_EQ(0, self->t.wrong);
 	for (int cpu = 0; cpu < kt_cpus(); cpu++) {
 		int at = 0;
@@ -211,7 +211,7 @@ TEST_F_TIMEOUT(markers, cpu_comes_online, 120)
 	ASSERT_EQ(0, set_kind_filter(self->fd, 7));
 	ASSERT_EQ(0, write_cpu_online(cpu, 1));
 	generation = kt_filter_get(self->fd, 0).generation;
-	kt_take(&self->t, self->fd, keep_filter_marker, self->all);
+	kt_tally_session(&self->t, self->fd, keep_filter_marker, self->all);
 	EXPECT_EQ(0, self->t.wrong);
 	ASSERT_EQ(6, self->all->n[cpu]);
 	EXPECT_TRUE(is_next_marker(self->all, cpu, &at, 1, KTAPE_PHASE_ON,

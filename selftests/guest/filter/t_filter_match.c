@@ -19,7 +19,7 @@ FIXTURE(match)
 {
 	int fd;
 	struct worker w;
-	struct kt_take t;
+	struct kt_tally t;
 };
 
 FIXTURE_VARIANT(match)

@@ -25,7 +25,7 @@
 FIXTURE(moves)
 {
 	int fd;
-	struct kt_take t;
+	struct kt_tally t;
 };
 
 FIXTURE_VARIANT(moves)
@@ -269,7 +269,7 @@ TEST_F_TIMEOUT(moves, another_hierarchy, 300)
 /* ---- an event about a thread that does not run ------------------------------- */
 
 /* Count in waking[1] how often thread waking[0] was woken. */
-static void count_wakings_of(const struct kt_rec *r, struct kt_take *t)
+static void count_wakings_of(const struct kt_rec *r, struct kt_tally *t)
 {
 	int *waking = t->arg;
 
@@ -318,7 +318,7 @@ TEST_F_TIMEOUT(moves, woken_thread, 300)
 		ASSERT_EQ(1, write(fd[1], "w", 1));
 	}
 	waking[0] = pid;
-	kt_take(&self->t, self->fd, count_wakings_of, waking);
+	kt_tally_session(&self->t, self->fd, count_wakings_of, waking);
 	EXPECT_EQ(0, self->t.wrong);
 	EXPECT_EQ(ROUNDS, waking[1]);
 	close(fd[1]);

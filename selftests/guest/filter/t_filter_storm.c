@@ -97,7 +97,7 @@ struct storm_trace {
  * First walk: note who was forked. The rings of the CPUs are walked one after
  * another, so other events of a thread may come before its fork.
  */
-static void note_forked(const struct kt_rec *r, struct kt_take *t)
+static void note_forked(const struct kt_rec *r, struct kt_tally *t)
 {
 	struct storm_trace *s = t->arg;
 
@@ -106,7 +106,7 @@ static void note_forked(const struct kt_rec *r, struct kt_take *t)
 }
 
 /* Second walk: check that each event is of a forked thread, and count calls. */
-static void check_storm_event(const struct kt_rec *r, struct kt_take *t)
+static void check_storm_event(const struct kt_rec *r, struct kt_tally *t)
 {
 	uint32_t nr = r->dat20 & 511, tid = r->args[0];
 	struct storm_trace *s = t->arg;
@@ -187,7 +187,7 @@ TEST_F_TIMEOUT(storm, exactly_the_followed_processes, 300)
 	    done[2], status;
 	struct storm_trace *s = self->trace;
 	uint64_t execs, forks;
-	struct kt_take t;
+	struct kt_tally t;
 	pid_t other;
 	char byte;
 
@@ -204,9 +204,9 @@ TEST_F_TIMEOUT(storm, exactly_the_followed_processes, 300)
 	ASSERT_EQ(1, write(go[1], "x", 1));
 	ASSERT_EQ(other, waitpid(other, &status, 0));
 	ASSERT_EQ(1, read(done[0], &byte, 1));
-	kt_take(&t, fd, note_forked, s);
+	kt_tally_session(&t, fd, note_forked, s);
 	EXPECT_EQ(0, t.wrong);
-	kt_take(&t, fd, check_storm_event, s);
+	kt_tally_session(&t, fd, check_storm_event, s);
 	/* A child that forked before execve() calls it in both processes. */
 	execs = count_divisible(n, EXECS) + count_divisible(n, EXECS * FORKS);
 	forks = n + count_divisible(n, FORKS);

@@ -20,7 +20,7 @@
 #define NUMBER 8 /* the bitmap of signals has our signal */
 #define ROWS   16
 
-static void count_own_signals(const struct kt_rec *r, struct kt_take *t)
+static void count_own_signals(const struct kt_rec *r, struct kt_tally *t)
 {
 	uint64_t *n = t->arg;
 
@@ -72,7 +72,7 @@ TEST_F_TIMEOUT(truth, sixteen_rows, 120)
 		bool pass = row == ROWS - 1;
 		int fd = kt_session(0, RING, 0, KT_OPS(0));
 		uint64_t recorded = 0;
-		struct kt_take t;
+		struct kt_tally t;
 
 		ASSERT_LE(0, fd);
 		ASSERT_EQ(0, set_row_profile(fd, row));
@@ -80,7 +80,7 @@ TEST_F_TIMEOUT(truth, sixteen_rows, 120)
 		ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_START));
 		for (int i = 0; i < TIMES; i++)
 			raise(SIGNAL);
-		kt_take(&t, fd, count_own_signals, &recorded);
+		kt_tally_session(&t, fd, count_own_signals, &recorded);
 		TH_LOG("group %d event %d object %d signal %d: %llu of %d",
 		       !!(row & GROUP), !!(row & EVENT), !!(row & OBJECT),
 		       !!(row & NUMBER), (unsigned long long)recorded, TIMES);

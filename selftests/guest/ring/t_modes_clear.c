@@ -20,7 +20,7 @@
 /* ---- flush ----------------------------------------------------------------- */
 
 /* Collect the blocks of CPU 0 that were closed since *@pos. Return: their number. */
-static size_t take_closed_blocks(int fd, uint64_t *pos, struct kt_gots *g)
+static size_t take_closed_blocks(int fd, uint64_t *pos, struct kt_blocks *g)
 {
 	struct kt_map m;
 	size_t before = g->nr;
@@ -45,7 +45,7 @@ static uint64_t count_cost_samples(int fd)
 
 TEST(flush_closes_blocks)
 {
-	struct kt_gots g = {};
+	struct kt_blocks g = {};
 	uint64_t pos = 0, reported;
 	int fd, ret = 0;
 
@@ -80,7 +80,7 @@ TEST(flush_closes_blocks)
 	EXPECT_EQ(-EAGAIN, ret);
 	take_closed_blocks(fd, &pos, &g);
 	EXPECT_EQ(3, g.nr);
-	kt_gots_free(&g);
+	kt_blocks_free(&g);
 	close(fd);
 }
 

@@ -191,7 +191,7 @@ struct mapped {
 	int fd, cpus, pause_us, error;
 	bool stopped;
 	uint64_t pos[CPUS_MAX * 2], lapped;
-	struct kt_gots got;
+	struct kt_blocks got;
 };
 
 static int report_mapped_positions(struct mapped *r)
@@ -235,11 +235,11 @@ static void *mapped_consumer_main(void *arg)
 }
 
 /* Count the records read, by ring and class. */
-static int count_records_read(const struct kt_gots *g,
+static int count_records_read(const struct kt_blocks *g,
 			      uint64_t n[CPUS_MAX][2][KTAPE_CLASSES])
 {
 	for (size_t i = 0; i < g->nr; i++) {
-		const struct kt_got *got = &g->v[i];
+		const struct kt_block *got = &g->v[i];
 		struct kt_rec r = {};
 		size_t at, len;
 
@@ -288,10 +288,10 @@ TEST_F_TIMEOUT(live, mapped_add_up, 400)
 		pthread_join(r[i].thread, NULL);
 		EXPECT_EQ(0, r[i].error);
 		EXPECT_EQ(0, r[i].lapped);
-		kt_gots_sort(&r[i].got);
+		kt_blocks_sort(&r[i].got);
 	}
 	EXPECT_EQ(r[0].got.nr, r[1].got.nr);
-	EXPECT_EQ(r[0].got.nr, kt_gots_compare(&r[0].got, &r[1].got));
+	EXPECT_EQ(r[0].got.nr, kt_blocks_compare(&r[0].got, &r[1].got));
 	ASSERT_EQ(0, count_records_read(&r[0].got, n));
 	for (int i = 0; i < self->cpus * 2; i++) {
 		ASSERT_EQ(0, kt_stats(self->fd, i / 2, i % 2, &st));
@@ -312,7 +312,7 @@ TEST_F_TIMEOUT(live, mapped_add_up, 400)
 	       (unsigned long long)lost);
 	EXPECT_LT(0, lost);
 	for (int i = 0; i < 2; i++) {
-		kt_gots_free(&r[i].got);
+		kt_blocks_free(&r[i].got);
 		close(r[i].fd);
 	}
 	free(r);

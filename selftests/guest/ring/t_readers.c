@@ -49,7 +49,7 @@ struct reader {
 	int fd, cpus, pause_us;
 	bool maps, stopped;
 	struct kts *t;
-	struct kt_gots got;
+	struct kt_blocks got;
 	uint64_t lapped;
 	char error[200];
 };
@@ -134,7 +134,7 @@ FIXTURE_TEARDOWN(readers)
 {
 	for (int i = 0; i < READERS; i++) {
 		close(self->r[i].fd);
-		kt_gots_free(&self->r[i].got);
+		kt_blocks_free(&self->r[i].got);
 		free(self->r[i].t);
 	}
 	close(self->control);
@@ -158,7 +158,7 @@ static int record_for_readers(FIXTURE_DATA(readers) * self, uint64_t calls)
 	for (int i = 0; i < READERS; i++) {
 		__atomic_store_n(&self->r[i].stopped, true, __ATOMIC_RELEASE);
 		pthread_join(self->r[i].thread, NULL);
-		kt_gots_sort(&self->r[i].got);
+		kt_blocks_sort(&self->r[i].got);
 	}
 	return 0;
 }
@@ -176,10 +176,10 @@ TEST_F_TIMEOUT(readers, same_bytes, 300)
 	}
 	for (int i = 0; i < READERS; i++)
 		for (int j = 0; j < i; j++) {
-			same = kt_gots_compare(&self->r[i].got, &self->r[j].got);
+			same = kt_blocks_compare(&self->r[i].got, &self->r[j].got);
 			EXPECT_LE(0, same)
 			{
-				const struct kt_got *g =
+				const struct kt_block *g =
 					&self->r[i].got.v[-1 - same];
 
 				TH_LOG("readers %d and %d: cpu %u kind %u block %llu differs",

@@ -159,7 +159,7 @@ TEST_F_TIMEOUT(busy, one_after_the_other, 300)
 	struct call first = { .run = start_session, .fd = self->fd };
 	struct call second = { .run = stop_session, .fd = self->fd };
 	struct call third = { .run = filter_self, .fd = self->fd };
-	struct kt_take t;
+	struct kt_tally t;
 
 	ASSERT_TRUE(hold_grace_periods());
 	ASSERT_EQ(0, start_call(&first));
@@ -175,7 +175,7 @@ TEST_F_TIMEOUT(busy, one_after_the_other, 300)
 	EXPECT_EQ(0, first.ret);
 	EXPECT_EQ(0, second.ret);
 	EXPECT_EQ(0, third.ret);
-	kt_take(&t, self->fd, NULL, NULL);
+	kt_tally_session(&t, self->fd, NULL, NULL);
 	EXPECT_EQ(0, t.wrong);
 	/* Each CPU has one start and one stop. */
 	EXPECT_EQ(2 * kt_cpus(), t.op[KTAPE_EV_SESSION]);

@@ -189,7 +189,7 @@ static void begin_round(struct round *r, struct kt_busy *busy, int tasks)
 	round_must(r, "busy", kt_busy_start(busy, tasks * r->ref.cpus));
 	r->ref.begin = kt_now();
 	round_must(r, "work",
-		   kta_work(r->worker, r->ref.cpus, &r->ref.seed, &r->plugs));
+		   kta_start_work(r->worker, r->ref.cpus, &r->ref.seed, &r->plugs));
 	for (int i = 0; i < r->ref.cpus; i++)
 		while (!__atomic_load_n(&r->worker[i].tid, __ATOMIC_ACQUIRE))
 			usleep(1000);
@@ -285,7 +285,7 @@ static bool is_session_whole(struct round *r, int fd)
 
 static void end_round(struct round *r)
 {
-	kta_rest(r->worker, r->ref.cpus);
+	kta_end_work(r->worker, r->ref.cpus);
 	r->ref.end = kt_now();
 	end_log(r);
 	for (int i = 0; i < LOGGED; i++)
@@ -344,7 +344,8 @@ static void check_traces(struct round *r, struct result *to)
 		if (t->way != COUNTED && draw(r, r->nr_traces) < ASKED) {
 			round_must(r, t->path, kta_span_of(&r->ref, t));
 			round_must(r, t->path,
-				   kta_interview(&to->sum, &r->ref, t, QUESTIONS));
+				   kta_ask_questions(&to->sum, &r->ref, t,
+						     QUESTIONS));
 			continue;
 		}
 		round_must(r, t->path, kta_ask(&r->ref, t, NULL, &findings, NULL));
@@ -382,7 +383,7 @@ static bool is_good(const struct result *r)
 static void print_round_result(const struct round *r, const struct result *to,
 			       uint64_t seed, int tasks)
 {
-	const uint32_t *n = to->sum.verdict;
+	const uint32_t *n = to->sum.answers;
 
 	printf("# KTAPE_LOADS=%d KTAPE_SEED=%#llx:", tasks,
 	       (unsigned long long)seed);
@@ -485,8 +486,8 @@ static void add_round_result(struct result *all, const struct result *one)
 
 static bool lacks_results(const struct result *all)
 {
-	return !all->sum.verdict[KTAPE_ABSENT_PROVED] ||
-	       !all->sum.verdict[KTAPE_ABSENT_FOUND] || !all->counted;
+	return !all->sum.answers[KTAPE_ABSENT_PROVED] ||
+	       !all->sum.answers[KTAPE_ABSENT_FOUND] || !all->counted;
 }
 
 FIXTURE(rounds)
@@ -536,8 +537,8 @@ TEST_F_TIMEOUT(rounds, nothing_is_wrong, 1000000)
 	printf("# %d of %d rounds good: %llu events, %u actions logged, %llu counted independently, %u traces, %u questions, %u PROVED, %u FOUND\n",
 	       good, played, (unsigned long long)all->events, all->actions,
 	       (unsigned long long)all->counted, all->traces, all->sum.asked,
-	       all->sum.verdict[KTAPE_ABSENT_PROVED],
-	       all->sum.verdict[KTAPE_ABSENT_FOUND]);
+	       all->sum.answers[KTAPE_ABSENT_PROVED],
+	       all->sum.answers[KTAPE_ABSENT_FOUND]);
 	EXPECT_EQ(played, good);
 	EXPECT_FALSE(lacks_results(all));
 }

@@ -190,7 +190,7 @@ TEST_F(trigger, nth)
 	kt_marks(7, 1);
 	EXPECT_EQ(1, kt_trigger_fired(self->fd, 0));
 	kt_marks(7, 90);
-	ASSERT_EQ(0, kt_trigger_tell(self->fd, 0, &t));
+	ASSERT_EQ(0, kt_trigger_get(self->fd, 0, &t));
 	EXPECT_EQ(3, t.fired);
 	EXPECT_EQ(100, t.matches);
 	EXPECT_LT(0, t.last);
@@ -270,7 +270,7 @@ TEST_F(trigger, longer)
 	EXPECT_EQ(before, kt_trigger_fired(self->fd, id));
 	sleep_in_call(300);
 	EXPECT_EQ(before + 1, kt_trigger_fired(self->fd, id));
-	ASSERT_EQ(0, kt_trigger_tell(self->fd, id, &t));
+	ASSERT_EQ(0, kt_trigger_get(self->fd, id, &t));
 	EXPECT_EQ(0, t.missed);
 	ASSERT_EQ(0, kt_trigger_remove(self->fd, id));
 	/* A pair that a gate filters would not be seen. */
@@ -505,13 +505,13 @@ TEST_F_TIMEOUT(trigger, snapshot, 60)
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	write_values(self->fd, 2 * ms, 0);
 	kt_marks(9, 1);
-	ASSERT_EQ(0, kt_trigger_tell(self->fd, 0, &t));
+	ASSERT_EQ(0, kt_trigger_get(self->fd, 0, &t));
 	/* The trigger counts in jiffies, which may lag. */
 	end = t.last + ms_to_ticks(self->fd, ms * 3 / 4);
 	last = write_values(self->fd, 100 * ms, end);
 	EXPECT_LE(end, kt_now());
 	EXPECT_FALSE(kt_is_running(self->fd));
-	ASSERT_EQ(0, kt_trigger_tell(self->fd, 0, &t));
+	ASSERT_EQ(0, kt_trigger_get(self->fd, 0, &t));
 	EXPECT_EQ(KTAPE_TRIGGER_DONE, t.flags);
 	EXPECT_LE(t.before_ns, t.held_ns);
 	EXPECT_EQ(1, t.fired);
@@ -521,7 +521,7 @@ TEST_F_TIMEOUT(trigger, snapshot, 60)
 	EXPECT_LE(last, w.last);
 	/* START arms it again. */
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
-	ASSERT_EQ(0, kt_trigger_tell(self->fd, 0, &t));
+	ASSERT_EQ(0, kt_trigger_get(self->fd, 0, &t));
 	EXPECT_EQ(0, t.flags);
 	EXPECT_EQ(0, t.fired);
 	kt_marks(9, 1);
@@ -541,7 +541,7 @@ TEST_F_TIMEOUT(trigger, snapshot_too_short, 60)
 	kt_marks(1, 5000);
 	kt_marks(9, 1);
 	EXPECT_TRUE(kt_soon(kt_is_stopped, fd));
-	ASSERT_EQ(0, kt_trigger_tell(fd, 0, &t));
+	ASSERT_EQ(0, kt_trigger_get(fd, 0, &t));
 	EXPECT_EQ(KTAPE_TRIGGER_DONE | KTAPE_TRIGGER_SHORT, t.flags);
 	EXPECT_GT(t.before_ns, t.held_ns);
 	close(fd);
@@ -576,11 +576,11 @@ TEST_F(trigger, sixteen)
 	EXPECT_EQ(-ENOSPC, kt_trigger_add(self->fd, &t));
 	EXPECT_EQ(-EPERM, kt_trigger_add(ro, &t));
 	EXPECT_EQ(-EPERM, kt_trigger_remove(ro, 5));
-	EXPECT_EQ(0, kt_trigger_tell(ro, 5, &got));
+	EXPECT_EQ(0, kt_trigger_get(ro, 5, &got));
 	EXPECT_EQ(KTAPE_EV_MARK_VALUE, got.opcode);
 	ASSERT_EQ(0, kt_trigger_remove(self->fd, 5));
 	EXPECT_EQ(-ENOENT, kt_trigger_remove(self->fd, 5));
-	EXPECT_EQ(-ENOENT, kt_trigger_tell(self->fd, 5, &got));
+	EXPECT_EQ(-ENOENT, kt_trigger_get(self->fd, 5, &got));
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	kt_marks(7, 1);
 	EXPECT_EQ(1, kt_trigger_fired(self->fd, 15));
@@ -651,8 +651,8 @@ TEST_F(trigger, refused)
 	EXPECT_EQ(-EBADF, kt_trigger_add(self->fd, &t));
 	t.eventfd = self->fd;
 	EXPECT_EQ(-EINVAL, kt_trigger_add(self->fd, &t));
-	EXPECT_EQ(-ENOENT, kt_trigger_tell(self->fd, 0, &t));
-	EXPECT_EQ(-EINVAL, kt_trigger_tell(self->fd, KTAPE_TRIGGERS, &t));
+	EXPECT_EQ(-ENOENT, kt_trigger_get(self->fd, 0, &t));
+	EXPECT_EQ(-EINVAL, kt_trigger_get(self->fd, KTAPE_TRIGGERS, &t));
 	memset(&t, 0, sizeof(t));
 	t.when = 1;
 	EXPECT_EQ(-EINVAL, kt_trigger(self->fd, KTAPE_TRIGGER_GET, &t));

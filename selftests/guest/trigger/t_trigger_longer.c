@@ -219,7 +219,7 @@ static uint64_t count_passed(int fd, uint64_t *filtered)
 static void check_moving_reader(struct __test_metadata *_metadata,
 				FIXTURE_DATA(longer) * self)
 {
-	struct kt_take *t = calloc(1, sizeof(*t));
+	struct kt_tally *t = calloc(1, sizeof(*t));
 	uint64_t before, held, held_now;
 
 	before = count_passed(self->fd, &held);
@@ -227,7 +227,7 @@ static void check_moving_reader(struct __test_metadata *_metadata,
 	EXPECT_EQ(before, count_passed(self->fd, &held_now));
 	EXPECT_LT(held, held_now);
 	/* The ledger has these counts. */
-	kt_take(t, self->fd, NULL, NULL);
+	kt_tally_session(t, self->fd, NULL, NULL);
 	EXPECT_EQ(0, t->wrong);
 	free(t);
 }

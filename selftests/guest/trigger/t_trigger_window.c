@@ -74,7 +74,7 @@ static void check_short_snapshot(struct __test_metadata *_metadata,
 
 	kt_marks(9, 1);
 	ASSERT_TRUE(kt_soon(kt_is_stopped, self->fd));
-	ASSERT_EQ(0, kt_trigger_tell(self->fd, 0, &t));
+	ASSERT_EQ(0, kt_trigger_get(self->fd, 0, &t));
 	EXPECT_EQ(KTAPE_TRIGGER_DONE | KTAPE_TRIGGER_SHORT, t.flags);
 	EXPECT_LT(0, t.held_ns);
 	EXPECT_GT(now_ns() - since, t.held_ns);
@@ -148,7 +148,7 @@ TEST_F_TIMEOUT(window, reported_when_done, 60)
 		ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 		kt_marks(9, 1);
 		EXPECT_EQ(1, wait_for_signals(self->notify, 5000 * kt_scale()));
-		ASSERT_EQ(0, kt_trigger_tell(self->fd, 0, &t));
+		ASSERT_EQ(0, kt_trigger_get(self->fd, 0, &t));
 		EXPECT_EQ(KTAPE_TRIGGER_DONE, t.flags);
 		EXPECT_FALSE(kt_is_running(self->fd));
 	}
@@ -174,7 +174,7 @@ TEST_F(window, reported_when_stopped)
 		kt_marks(9, 1);
 		EXPECT_EQ(1, wait_for_signals(self->notify, 5000 * kt_scale()));
 		EXPECT_FALSE(kt_is_running(self->fd));
-		ASSERT_EQ(0, kt_trigger_tell(self->fd, 0, &t));
+		ASSERT_EQ(0, kt_trigger_get(self->fd, 0, &t));
 		EXPECT_EQ(KTAPE_TRIGGER_DONE | (i ? KTAPE_TRIGGER_SHORT : 0),
 			  t.flags);
 		EXPECT_EQ(1, t.fired);
@@ -192,11 +192,11 @@ TEST_F(window, not_reported_otherwise)
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	kt_marks(9, 1);
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
-	ASSERT_EQ(0, kt_trigger_tell(self->fd, 0, &t));
+	ASSERT_EQ(0, kt_trigger_get(self->fd, 0, &t));
 	EXPECT_EQ(1, t.fired);
 	EXPECT_EQ(0, t.flags);
 	EXPECT_EQ(0, wait_for_signals(self->notify, 1500 * kt_scale()));
-	ASSERT_EQ(0, kt_trigger_tell(self->fd, 0, &t));
+	ASSERT_EQ(0, kt_trigger_get(self->fd, 0, &t));
 	EXPECT_EQ(0, t.flags);
 }
 
@@ -457,7 +457,7 @@ static void record_and_check_windows(struct __test_metadata *_metadata,
 	/* Values from now on are after the end. */
 	usleep(20000);
 	stop_note_threads(cpus);
-	ASSERT_EQ(0, kt_trigger_tell(self->fd, 0, &t));
+	ASSERT_EQ(0, kt_trigger_get(self->fd, 0, &t));
 	back = check_all_windows(_metadata, self->fd, busy, &t,
 				 t.last + kt_ticks(ms * 1000000), end);
 	if (busy < 0) {
