@@ -1,8 +1,8 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=dash
-# In a guest: what the user of a board types, from insmod to the files that are
-# copied to the host. Each line is a test; ../../board checks the files.
+# In a guest that stands for a board: what its user types, from insmod to the files that
+# are copied to the host. Each line is a test; ../../board checks the files.
 
 status=0
 

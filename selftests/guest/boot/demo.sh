@@ -31,7 +31,8 @@ rmmod ktape_emit
 EOT
 
 show insmod /ktape.ko
-# A host that is busy with something else leaves the workload less of its time.
+# Double the time until there are enough events: a host that is busy with something else
+# leaves the workload less of its time.
 while :; do
 	show ktape record -e '*' -b 4M -o /scratch/demo -- sh /load "$seconds"
 	ktape dump /scratch/demo >/scratch/dump.txt
@@ -57,8 +58,8 @@ for mode in discard overwrite; do
 	cat /out/$mode.txt
 	cp -r /scratch/$mode /out/$mode
 done
-# Two events on idle CPUs, with a pause in which the low half of the clock
-# wraps.
+# Two events on idle CPUs, with a pause in which the low half of the clock, which is all
+# that most records have of it, wraps.
 show ktape record -e mark -o /scratch/pause -- sh -c \
 	'ktape mark -t instant 1; sleep 11; ktape mark -t instant 2'
 cp -r /scratch/pause /out/pause

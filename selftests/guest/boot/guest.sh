@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# Helpers of the guest's init and its test runner: check the kernel log.
+# Helpers of the guest's init and of run-tests: check the kernel log, so that a report of
+# the kernel or its checkers (KASAN, lockdep, ...) fails the test that caused it.
 # shellcheck shell=dash
 
 # Patterns that no run may leave in the log. A checker that has disabled itself
@@ -34,9 +35,9 @@ klog_since()
 		END { for (i = 0; i < n; i++) print line[i] }'
 }
 
-# klog_whole: print the log for the check at the end. On a kernel with
-# checkers that is everything since boot, because a report during boot would
-# have disabled lockdep.
+# klog_whole: print the log for the check at the end: since init has run /run.sh, and
+# on a kernel with checkers since boot, because a report during boot would have
+# disabled lockdep.
 klog_whole()
 {
 	if [ "${KTAPE_KERNEL:-}" = debug ]; then
@@ -46,8 +47,8 @@ klog_whole()
 	fi
 }
 
-# lockdep_lives: report if lockdep is disabled
-lockdep_lives()
+# check_lockdep: print a warning if lockdep has disabled itself
+check_lockdep()
 {
 	[ -r /proc/lockdep_stats ] || return 0
 	grep -q '^ debug_locks: *1$' /proc/lockdep_stats ||

@@ -1,9 +1,10 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=dash
-# Runs in the guest at each boot: recover the trace of the previous boot, report
-# it to the host, record under load, crash. selftests/guest/persist on the host
-# checks what is printed here.
+# Runs in the guest at each boot: recover the trace that the previous boot has left in
+# memory, report it to the host, record under load, crash; after the last crash check what
+# a load leaves. selftests/guest/persist on the host sets PERSIST, PROFILE, KINDS, CRASHES
+# and SECONDS_EACH, and checks what is printed here.
 set -u
 
 # Layout of /dev/vda: the files that the guest leaves at its end, the number of
@@ -22,10 +23,10 @@ crash=$(dd if=$disk bs=1M skip=$state count=1 2>/dev/null | head -c 8 |
 	tr -dc 0-9)
 crash=${crash:-0}
 
-# taken TRACE: print for each CPU the first and last of the mirror's values,
-# their number and how many are missing in between; and the number of recorded
-# panics
-taken()
+# print_values TRACE: print for each CPU the first and last of the values that the program
+# mirror recorded, their number and how many are missing in between; and the number of
+# recorded panics
+print_values()
 {
 	ktape dump --all "$1" 2>/tmp/dump.err | awk '
 		/ mark_value: / {
@@ -52,13 +53,14 @@ taken()
 	[ ! -s /tmp/dump.err ] || sed 's/^/dump: /' /tmp/dump.err
 }
 
-recover()
+# recover_and_report: recover the trace, print what the host checks, and save it to the disk
+recover_and_report()
 {
 	ktape recover --json -o /tmp/trace >/tmp/summary 2>/tmp/recover.err
 	echo "status $crash $?"
 	sed "s/^/summary $crash /" /tmp/summary
 	sed "s/^/told $crash /" /tmp/recover.err
-	taken /tmp/trace | sed "s/^/taken $crash /"
+	print_values /tmp/trace | sed "s/^/taken $crash /"
 	tar -cf - -C /tmp trace | dd of=$disk bs=1M conv=fsync,notrunc \
 		seek=$((piece * crash)) 2>/dev/null || die "the disk has no room for trace $crash"
 	echo "saved $crash"
@@ -68,7 +70,7 @@ recover()
 insmod /ktape.ko persist="$PERSIST" profile="$PROFILE" block=16K ||
 	die "insmod"
 if [ "$crash" -gt 0 ]; then
-	recover
+	recover_and_report
 else
 	ktape recover -o /tmp/trace 2>/dev/null &&
 		die "the region held a trace before the first crash"

@@ -1,7 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=dash disable=SC2317	# functions are called by their names
 # How the guest runs the lines of README.md, and what each has to leave: sourced by the script
-# that selftests/readme makes, in the folder that the host shares.
+# that selftests/readme makes, in the folder that the host shares. The file NUMBER has line
+# NUMBER; its table in selftests/readme calls one of
+#
+#	run NUMBER STATUSES CHECK	run the line
+#	run_until NUMBER STATUSES CHECK	run it, and end it once the check is true
+#	keys NUMBER STATUSES CHECK	run it on a terminal, with the keys of keys_CHECK
+#	host NUMBER STATUSES REASON	do not run it
+#
+# STATUSES: exit statuses that are right, with commas between; CHECK: check_CHECK has to be
+# true afterwards, "-" for none. before_CHECK, if there is one, prepares what the line needs.
 # shellcheck disable=SC2034	# failed is for that script
 set -u
 
@@ -72,8 +81,8 @@ keys()
 	line_result $? "$1"
 }
 
-# Without any process of ktape the check will not become true.
-until_true()
+# until_check CHECK NUMBER: wait until it is true; fails if it is not when ktape has ended
+until_check()
 {
 	until check_"$1" "$2"; do
 		sleep 0.1
@@ -92,7 +101,7 @@ run_until()
 	until pidof ktape >/dev/null || ! kill -0 $shell 2>/dev/null; do
 		sleep 0.1
 	done
-	until_true "$3" "$1" || status=255
+	until_check "$3" "$1" || status=255
 	killall -TERM ktape 2>/dev/null
 	while pidof ktape >/dev/null; do
 		sleep 0.1
@@ -206,9 +215,9 @@ check_dumped()
 	[ "$(wc -l <"$1.out")" -gt 100 ]
 }
 
-# marked EVENTS TEXT NUMBER: session 0, which records since the module was loaded, has so many
-# of these events with the text
-marked()
+# has_marks EVENTS TEXT NUMBER: session 0, which records since the module was loaded, has so
+# many of these events with the text
+has_marks()
 {
 	rm -rf marks
 	ktape snapshot -o marks 2>marks.err && [ "$(ktape dump -e "$1" marks | grep -c "$2")" = "$3" ]
@@ -216,10 +225,10 @@ marked()
 
 check_marked_text()
 {
-	marked text text 1
+	has_marks text text 1
 }
 
 check_marked_ends()
 {
-	marked mark_begin backup 1 && marked mark_end mark_end 1
+	has_marks mark_begin backup 1 && has_marks mark_end mark_end 1
 }

@@ -45,7 +45,7 @@ make_browser()
 	chmod +x /bin/xdg-open
 }
 
-# The recorders in the background complete their files.
+# end_recorders: end them, and wait up to ten seconds until they have completed their files
 end_recorders()
 {
 	killall ktape 2>/dev/null || return 0

@@ -15,8 +15,11 @@
 #define PATIENCE_MS \
 	(300 * 1000) /* without one byte; a line takes milliseconds */
 
-/* Write all of it, to a terminal while it takes bytes. */
-static int write_terminal(int fd, const char *buf, size_t len)
+/*
+ * Write all bytes to the file or the terminal. Return: 0, or -1 with errno; ETIME: a terminal
+ * has taken no byte within PATIENCE_MS.
+ */
+static int write_all_bytes(int fd, const char *buf, size_t len)
 {
 	struct pollfd p = { .fd = fd, .events = POLLOUT };
 
@@ -64,11 +67,11 @@ int main(int argc, char **argv)
 			perror("standard input");
 			return 1;
 		}
-		if (write_terminal(file, buf, n)) {
+		if (write_all_bytes(file, buf, n)) {
 			perror(argv[1]);
 			return 1;
 		}
-		if (terminal >= 0 && write_terminal(terminal, buf, n)) {
+		if (terminal >= 0 && write_all_bytes(terminal, buf, n)) {
 			dprintf(file,
 				"\n# %s took nothing (%s): it gets no more of this\n",
 				argv[2], strerror(errno));

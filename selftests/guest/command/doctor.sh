@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=dash
-# Helpers for the tests of `ktape doctor`.
+# Helpers for the tests of `ktape doctor`. It prints findings, each a line "SEVERITY ID text"
+# (ok, note, warning or problem) with perhaps a line "next: COMMAND" below, which would mend it.
+# The last line is the most important command.
 
 # shellcheck source=selftests/guest/support/result.sh
 . "${0%/*}/result.sh"
@@ -9,8 +11,9 @@
 details=log
 text=text
 
-# doctor STATUS [OPTION...]: its exit status, what it prints to $text
-doctor()
+# expect_doctor STATUS [OPTION...]: run it, with the output in $text; fails if it ends with
+# another status
+expect_doctor()
 {
 	want=$1
 	shift
@@ -21,9 +24,10 @@ doctor()
 	[ $got = "$want" ]
 }
 
-# has SEVERITY ID WHAT: a finding; sets $next to its command
+# has_finding SEVERITY ID WHAT: $text has such a finding, whose line has the text WHAT; sets
+# $next to its command
 # shellcheck disable=SC2034	# the caller uses it
-has()
+has_finding()
 {
 	next=$(awk -v severity="$1" -v id="$2" -v what="$3" '
 		$1 == severity && $2 == id && index($0, what) {
@@ -36,21 +40,21 @@ has()
 		END { exit !found }' $text)
 }
 
-# last: print the command of the last line
-last()
+# last_command: print the command of the last line
+last_command()
 {
 	sed -n '$s/^next: //p' $text
 }
 
-# follow: run the command of the last line, as the user would
-follow()
+# run_last_command: run the command of the last line, as the user would
+run_last_command()
 {
-	last >next.sh
+	last_command >next.sh
 	sh ./next.sh >>log 2>&1
 }
 
-# change FROM TO NEW: copy the module to NEW with a text changed, of the same length
-change()
+# change_module FROM TO NEW: copy the module to NEW with a text changed, of the same length
+change_module()
 {
 	at=$(strings -n 6 -t d "$KTAPE_MODULE" |
 		awk -v from="$1" '{

@@ -29,15 +29,15 @@
 #define ROWS	   24
 #define COLUMNS	   100
 #define DRAW_MS	   300 /* without output for so long, all is drawn */
-#define READS	   20  /* of one drawing */
+#define READS	   20  /* at most, of one drawing */
 #define TRIES	   400 /* drawings until a text has to be there */
 #define SCREEN_MAX 65536
 
 static struct {
-	int terminal; /* of the master */
-	int keeps;    /* the command's side, to compare its settings */
+	int terminal; /* our side of the pseudo-terminal: the master */
+	int keeps; /* the command's side, kept open to compare its settings */
 	pid_t command;
-	struct termios before;
+	struct termios before;	 /* settings before the command */
 	char screen[SCREEN_MAX]; /* output since the terminal was resized */
 	size_t len;
 	bool over; /* the command has closed the terminal */
@@ -107,7 +107,7 @@ static bool has_ended(int *status)
 }
 
 /* Wait until the screen has a text.  Return: false if it does not come. */
-static bool shows(const char *text)
+static bool wait_for_text(const char *text)
 {
 	for (unsigned int i = 0; i < TRIES && !keys.over; i++) {
 		draw_anew(ROWS + i % 2);
@@ -120,7 +120,7 @@ static bool shows(const char *text)
 	return false;
 }
 
-static bool type(const char *text)
+static bool type_text(const char *text)
 {
 	for (; *text; text++) {
 		bool enter = text[0] == '\\' && text[1] == 'r';
@@ -157,9 +157,9 @@ static bool run_script_line(char *line)
 {
 	line[strcspn(line, "\n")] = '\0';
 	if (!strncmp(line, "shows ", 6))
-		return shows(line + 6);
+		return wait_for_text(line + 6);
 	if (!strncmp(line, "type ", 5))
-		return type(line + 5);
+		return type_text(line + 5);
 	return !strcmp(line, "end") && await_command_end();
 }
 

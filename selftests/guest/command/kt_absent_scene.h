@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Record one workload in several ways that each leave something out, between
- * two complete sessions that hold the reference.
+ * Record one workload, a scene, in several ways that each leave something out. The
+ * reference, which says what really happened, are two complete sessions: the first
+ * and the last one by number (kt_absent.h).
  */
 #ifndef _KT_ABSENT_SCENE_H
 #define _KT_ABSENT_SCENE_H
 
 #include "kt_absent_ask.h"
 
-#define STEPS	30
-#define STEP_US 15000
+#define STEPS	30    /* in a scene, at least */
+#define STEP_US 15000 /* between two steps, on average */
 #define SMALL	(16 << 10)
 #define LARGE	(1 << 20)
 
@@ -38,11 +39,11 @@ static const struct {
  * struct scene - one run of the work
  * @ref: what really happened
  * @dev: the device
- * @s: sessions
+ * @s: the session of each way
  * @rec: recorders of the sessions that are read while they record
  * @first: first reference session
  * @last: last reference session
- * @before: trace clock before the last session was started
+ * @before: trace clock when the first reference session recorded and the last did not yet
  * @gap: gaps of each way
  * @nr_traces: number of traces
  * @trace: recorded traces
@@ -62,6 +63,7 @@ struct scene {
 
 /* ---- recording ------------------------------------------------------------ */
 
+/* Count and report a step that failed: @err is negative. */
 static inline void scene_must(struct scene *sc, const char *what, int err)
 {
 	if (err >= 0)
@@ -85,6 +87,7 @@ static inline void close_gap(struct scene *sc, enum way way, uint32_t op)
 	kta_close_gap(&sc->gap[way], op);
 }
 
+/* Add a trace to the list; @whole: it has no losses but the gaps. Return: its path. */
 static inline const char *add_scene_trace(struct scene *sc, enum way way, bool whole)
 {
 	struct kta_trace *t = &sc->trace[sc->nr_traces];
@@ -96,7 +99,7 @@ static inline const char *add_scene_trace(struct scene *sc, enum way way, bool w
 	return t->path;
 }
 
-/* Take a snapshot of the rings as they are. */
+/* Save the rings as they are to a new trace. */
 static inline void save_scene_rings(struct scene *sc, enum way way, bool whole)
 {
 	const struct ktape_recorder_options how = {
@@ -114,8 +117,8 @@ static inline void save_scene_rings(struct scene *sc, enum way way, bool whole)
 }
 
 /*
- * Read the session to a file by read(). A recorder's descriptor has already
- * read everything.
+ * Read the session to a file by read(), with a new descriptor: one that was used before
+ * may have read everything.
  */
 static inline void save_stream(struct scene *sc, enum way way, bool whole)
 {
@@ -190,7 +193,10 @@ static inline void create_way_session(struct scene *sc, enum way way)
 	scene_must(sc, "profile", kt_profile_only(fd_of(sc, way), kta_ops));
 }
 
-/* ---- what is done meanwhile ------------------------------------------------ */
+/*
+ * ---- what is done meanwhile: each function leaves a gap in the traces of one way, or
+ * ends it
+ */
 
 static inline void filter_calls(struct scene *sc)
 {
@@ -265,6 +271,7 @@ static inline void rotate_scene_trace(struct scene *sc)
 					 add_scene_trace(sc, ROTATED, false)));
 }
 
+/* What is done at which step. */
 static const struct {
 	int step;
 	void (*what)(struct scene *sc);
@@ -279,10 +286,7 @@ static const struct {
 	{ 23, read_full },	    { 24, filter_calls },
 };
 
-/*
- * Work until one session has overwritten events and another one has dropped
- * some.
- */
+/* Return true if one session has overwritten events and another one has dropped some. */
 static inline bool has_scene_losses(struct scene *sc)
 {
 	return gone_of(sc, WRAPPED).overwritten && gone_of(sc, FULL).lost;
@@ -290,7 +294,7 @@ static inline bool has_scene_losses(struct scene *sc)
 
 static inline void run_scene_steps(struct scene *sc)
 {
-	/* A slow machine needs more rounds for that. */
+	/* A slow machine takes more than STEPS until events are lost. */
 	for (int i = 0; i < 100 * STEPS && !sc->ref.errors; i++) {
 		if (i >= STEPS && has_scene_losses(sc))
 			break;
@@ -341,11 +345,11 @@ static inline void begin_scene(struct scene *sc)
 
 static inline void end_scene(struct scene *sc)
 {
-	kta_rest(sc->worker, sc->ref.cpus);
+	kta_end_work(sc->worker, sc->ref.cpus);
 	sc->ref.end = kt_now();
 	for (int i = 0; i < WAYS; i++)
 		scene_must(sc, "stop", ktape_device_stop(sc->s[i]));
-	/* Without losses and gaps the scene would not test the verdicts. */
+	/* Without losses and gaps the scene would not test all answers. */
 	scene_must(sc, "nothing was overwritten",
 		   gone_of(sc, WRAPPED).overwritten ? 0 : -ENODATA);
 	scene_must(sc, "nothing was lost", gone_of(sc, FULL).lost ? 0 : -ENODATA);
@@ -386,7 +390,7 @@ static inline struct scene *play_scene(uint64_t seed)
 	if (sc->ref.errors)
 		return sc;
 	scene_must(sc, "work",
-		   kta_work(sc->worker, sc->ref.cpus, &sc->ref.seed, NULL));
+		   kta_start_work(sc->worker, sc->ref.cpus, &sc->ref.seed, NULL));
 	run_scene_steps(sc);
 	end_scene(sc);
 	return sc;

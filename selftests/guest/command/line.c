@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Simulate a serial line between two terminals that loses, changes and inserts
- * bytes and prints how many. The faults depend on the seed only.
+ * Simulate a serial line between two terminals, for t_serial.sh: it loses, changes
+ * and inserts bytes, and prints how many. The faults depend on the seed only.
  *
  * usage: line [OPTION...] SENDER RECEIVER
  *   SENDER, RECEIVER	links to the terminals, which are created
@@ -33,9 +33,9 @@
 #include "lcg.h"
 #include "now.h"
 
-#define PART	       512
-#define PARTS_A_SECOND 50
-#define RUN_MAX	       8 /* bytes lost in one run */
+#define PART	       512 /* most bytes that are copied at once */
+#define PARTS_A_SECOND 50  /* at least, with a speed limit */
+#define RUN_MAX	       8   /* bytes lost in one run */
 #define STILL_MS       50
 #define STILLS	       10 /* polls without data after which all has been read */
 #define TEXT_MAX       32
@@ -43,7 +43,7 @@
 enum { LOST, CHANGED, PUT_IN, FAULTS };
 
 static struct {
-	uint64_t every, keep, seed, speed;
+	uint64_t every, keep, seed, speed; /* options -e, -k, -r, -s */
 	uint64_t came, went, faults[FAULTS];
 	unsigned int losing; /* bytes of the current run still to be lost */
 	const char *text;    /* text to wait for, or NULL */
@@ -52,7 +52,7 @@ static struct {
 
 static volatile sig_atomic_t over;
 
-static void take_signal(int number)
+static void end_on_signal(int number)
 {
 	over = 1;
 }
@@ -93,6 +93,7 @@ static size_t pass_byte(uint8_t byte, uint8_t *to)
 	return n;
 }
 
+/* Write all bytes, unless a signal ends the line. Return: false after an error. */
 static bool write_line_bytes(int fd, const uint8_t *data, size_t len)
 {
 	while (len && !over) {
@@ -108,8 +109,8 @@ static bool write_line_bytes(int fd, const uint8_t *data, size_t len)
 	return true;
 }
 
-/* Wait as the speed demands. Idle time is not made up for. */
-static void take_time(size_t bytes)
+/* Wait as long as the bytes take at the line's speed. Idle time is not made up for. */
+static void wait_for_line(size_t bytes)
 {
 	static uint64_t clear;
 	uint64_t now = now_ns();
@@ -123,7 +124,7 @@ static void take_time(size_t bytes)
 	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
 }
 
-/* When the line hangs up, unread bytes are discarded. */
+/* Wait until the receiver has read all: bytes unread at a hangup are discarded. */
 static void wait_until_read(int fd)
 {
 	int there, still = 0;
@@ -178,7 +179,7 @@ static bool copy_until_hangup(int from, int to, int receiver)
 		line.went += len;
 		if (!write_line_bytes(to, out, len))
 			return false;
-		take_time((size_t)n);
+		wait_for_line((size_t)n);
 		if (line.text && has_come(in, (size_t)n))
 			create_sign_file(receiver);
 	}
@@ -186,7 +187,7 @@ static bool copy_until_hangup(int from, int to, int receiver)
 }
 
 /* Create a raw terminal with a link to its other end. Return: the main end. */
-static int terminal(const char *link)
+static int create_terminal(const char *link)
 {
 	int fd = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
 	struct termios t;
@@ -199,7 +200,7 @@ static int terminal(const char *link)
 	return fd;
 }
 
-static bool take_options(int argc, char **argv)
+static bool parse_line_options(int argc, char **argv)
 {
 	int c;
 
@@ -233,11 +234,11 @@ static bool take_options(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	const struct sigaction action = { .sa_handler = take_signal };
+	const struct sigaction action = { .sa_handler = end_on_signal };
 	int from, to, receiver;
 	bool good;
 
-	if (!take_options(argc, argv)) {
+	if (!parse_line_options(argc, argv)) {
 		fprintf(stderr,
 			"line [-e N] [-k N] [-r N] [-s N] [-t TEXT] SENDER RECEIVER\n");
 		return 2;
@@ -248,10 +249,10 @@ int main(int argc, char **argv)
 	 * The sender's link is created last: a script that waits for it finds
 	 * both.
 	 */
-	to = terminal(argv[optind + 1]);
+	to = create_terminal(argv[optind + 1]);
 	/* Keep the receiver's terminal open, so that receivers can come and go. */
 	receiver = to < 0 ? -1 : open(ptsname(to), O_RDWR | O_NOCTTY | O_CLOEXEC);
-	from = receiver < 0 ? -1 : terminal(argv[optind]);
+	from = receiver < 0 ? -1 : create_terminal(argv[optind]);
 	if (from < 0) {
 		perror("line");
 		return 1;

@@ -16,6 +16,7 @@
 #define FOOTER_MAX (16U << 20)
 #define ROWS_FIELD 3
 
+/* Types of fields in Thrift's compact encoding. */
 enum {
 	STOP,
 	TRUE,
@@ -32,6 +33,7 @@ enum {
 	STRUCT
 };
 
+/* The part of a footer that is not read yet. */
 struct footer {
 	const uint8_t *at;
 	const uint8_t *end;
@@ -50,6 +52,7 @@ static uint8_t next_footer_byte(struct footer *f)
 	return *f->at++;
 }
 
+/* Read a number of 7 bits in a byte, the lowest first.  Signed ones are zigzag: 2n or -2n - 1. */
 static uint64_t next_number(struct footer *f)
 {
 	uint64_t n = 0;
@@ -86,7 +89,8 @@ static unsigned int next_footer_field(struct footer *f, unsigned int *field)
 	return head & 15;
 }
 
-static void pass_value(struct footer *f, unsigned int type)
+/* Skip the value of a field.  A Boolean's is its type. */
+static void skip_field_value(struct footer *f, unsigned int type)
 {
 	unsigned int field = 0, inner;
 	uint64_t nr;
@@ -115,18 +119,18 @@ static void pass_value(struct footer *f, unsigned int type)
 		head = next_footer_byte(f);
 		nr = head >> 4 == 15 ? next_number(f) : head >> 4;
 		while (nr--)
-			pass_value(f, head & 15);
+			skip_field_value(f, head & 15);
 		break;
 	case STRUCT:
 		while ((inner = next_footer_field(f, &field)) != STOP)
-			pass_value(f, inner);
+			skip_field_value(f, inner);
 		break;
 	default:
 		reject_footer("a field has an unknown type");
 	}
 }
 
-static uint64_t rows_of(const char *path)
+static uint64_t count_rows_of(const char *path)
 {
 	FILE *file = fopen(path, "rb");
 	unsigned int field = 0, type;
@@ -146,7 +150,7 @@ static uint64_t rows_of(const char *path)
 	fclose(file);
 	f = (struct footer){ bytes, bytes + size };
 	while ((type = next_footer_field(&f, &field)) != STOP && field != ROWS_FIELD)
-		pass_value(&f, type);
+		skip_field_value(&f, type);
 	if (type != I64)
 		reject_footer("the footer has no number of rows");
 	rows = next_number(&f) >> 1;
@@ -159,7 +163,7 @@ int main(int argc, char **argv)
 	uint64_t rows = 0;
 
 	for (int i = 1; i < argc; i++)
-		rows += rows_of(argv[i]);
+		rows += count_rows_of(argv[i]);
 	printf("%llu\n", (unsigned long long)rows);
 	return 0;
 }

@@ -27,12 +27,14 @@ struct sum {
 	struct kta_sum all, way[WAYS];
 };
 
-static void interview(struct sum *sum, struct scene *sc, struct kta_trace *t,
-		      int questions)
+/* Ask questions about a trace, and add the answers to those of its way. */
+static void ask_about_trace(struct sum *sum, struct scene *sc,
+			    struct kta_trace *t, int questions)
 {
 	if (!sc->ref.errors)
 		scene_must(sc, "verify",
-			   kta_interview(&sum->way[t->way], &sc->ref, t, questions));
+			   kta_ask_questions(&sum->way[t->way], &sc->ref, t,
+					     questions));
 }
 
 /* Add up the answers of all ways. */
@@ -45,7 +47,7 @@ static void sum_all_ways(struct sum *sum)
 		((uint32_t *)&sum->all)[i % nr] += ((uint32_t *)sum->way)[i];
 }
 
-static void print_verdicts(const char *name, const uint32_t *n)
+static void print_answers(const char *name, const uint32_t *n)
 {
 	printf("# %-10s %4u PROVED, %4u FOUND, %4u NOT-ENABLED, %4u FILTERED, %4u LOST\n",
 	       name, n[KTAPE_ABSENT_PROVED], n[KTAPE_ABSENT_FOUND],
@@ -67,18 +69,18 @@ FIXTURE_TEARDOWN(absent)
 {
 }
 
-/* Scale a number: a sanitizer kernel gets a quarter. */
-static uint32_t part(uint32_t n)
+/* Return @n, or a quarter of it on a sanitizer kernel. */
+static uint32_t scale_down(uint32_t n)
 {
 	return kt_scale() > 1 ? n / 4 : n;
 }
 
-/* Return true if a verdict was given too rarely to have been tested. */
-static bool is_result_rare(struct sum *sum)
+/* Return true if one of the answers was given too rarely to have been tested. */
+static bool is_an_answer_rare(struct sum *sum)
 {
 	sum_all_ways(sum);
-	for (int i = 0; i < KTA_VERDICTS; i++)
-		if (sum->all.verdict[i] < part(5))
+	for (int i = 0; i < KTA_ANSWERS; i++)
+		if (sum->all.answers[i] < scale_down(5))
 			return true;
 	return false;
 }
@@ -94,32 +96,33 @@ TEST_F_TIMEOUT(absent, questions, 3600)
 		ASSERT_EQ(0, sc->ref.errors);
 		printf("# %zu events, %d traces\n", sc->ref.truth.nr, sc->nr_traces);
 		for (int j = 0; j < sc->nr_traces; j++)
-			interview(sum, sc, &sc->trace[j],
-				  part(QUESTIONS) / scenes / sc->nr_traces + 1);
+			ask_about_trace(
+				sum, sc, &sc->trace[j],
+				scale_down(QUESTIONS) / scenes / sc->nr_traces + 1);
 		/* The questions are random, so the numbers vary. */
 		for (int j = 0; j < 10 * sc->nr_traces && i == scenes - 1 &&
-				is_result_rare(sum);
+				is_an_answer_rare(sum);
 		     j++)
-			interview(sum, sc, &sc->trace[j % sc->nr_traces], 12);
+			ask_about_trace(sum, sc, &sc->trace[j % sc->nr_traces], 12);
 		EXPECT_EQ(0, sc->ref.errors);
 		remove_scene(sc);
 	}
 	sum_all_ways(sum);
 	for (int i = 0; i < WAYS; i++)
-		print_verdicts(ways[i].name, sum->way[i].verdict);
-	print_verdicts("all", sum->all.verdict);
+		print_answers(ways[i].name, sum->way[i].answers);
+	print_answers("all", sum->all.answers);
 	printf("# where all was recorded: %u absent, %u of them PROVED\n",
 	       sum->all.absent, sum->all.proved);
-	EXPECT_LE(part(QUESTIONS), sum->all.asked);
+	EXPECT_LE(scale_down(QUESTIONS), sum->all.asked);
 	EXPECT_EQ(0, sum->all.wrong_proved);
 	EXPECT_EQ(0, sum->all.wrong_found);
 	EXPECT_EQ(0, sum->all.missed);
 	EXPECT_EQ(0, sum->all.damaged);
-	/* Every verdict must occur. */
-	EXPECT_LE(part(50), sum->all.absent);
+	/* Every answer must occur. */
+	EXPECT_LE(scale_down(50), sum->all.absent);
 	EXPECT_LE(sum->all.absent * 3 / 4, sum->all.proved);
-	for (int i = 0; i < KTA_VERDICTS; i++) {
-		EXPECT_LE(part(5), sum->all.verdict[i])
+	for (int i = 0; i < KTA_ANSWERS; i++) {
+		EXPECT_LE(scale_down(5), sum->all.answers[i])
 		{
 			TH_LOG("verdict %d", i);
 		}
@@ -129,18 +132,18 @@ TEST_F_TIMEOUT(absent, questions, 3600)
 /* ---- the command ------------------------------------------------------------ */
 
 /* Exit codes of ktape verify --absent. */
-static const int codes[KTA_VERDICTS] = {
+static const int codes[KTA_ANSWERS] = {
 	[KTAPE_ABSENT_PROVED] = 0,	[KTAPE_ABSENT_FOUND] = 1,
 	[KTAPE_ABSENT_NOT_ENABLED] = 3, [KTAPE_ABSENT_FILTERED] = 4,
 	[KTAPE_ABSENT_LOST] = 5,
 };
 
 /*
- * Print @ticks as a time that the command line can express, not before @least,
- * and round @ticks to that time. Return: the time in ns.
+ * Format *@ticks as a time that the command line can express, not before @least,
+ * and round *@ticks to that time. Return: the time in ns.
  */
-static int64_t say_time(const struct ktape_info *info, uint64_t *ticks,
-			int64_t least, char text[32])
+static int64_t format_time(const struct ktape_info *info, uint64_t *ticks,
+			   int64_t least, char text[32])
 {
 	int64_t ns = ktape_mono_ns(info, *ticks);
 
@@ -168,8 +171,8 @@ static int run_verify_absent(const struct kta_trace *t, struct ktape_absence *q)
 	if (ktape_trace_open(t->path, NULL, &trace, &error))
 		return -1;
 	/* A few ticks may lie within 1 ns, which would be an empty interval. */
-	ns = say_time(ktape_trace_info(trace), &q->from, INT64_MIN, from);
-	say_time(ktape_trace_info(trace), &q->to, ns + 1, to);
+	ns = format_time(ktape_trace_info(trace), &q->from, INT64_MIN, from);
+	format_time(ktape_trace_info(trace), &q->to, ns + 1, to);
 	ktape_trace_close(trace);
 	snprintf(event, sizeof(event), q->field ? "%s:%s=%llu" : "%s",
 		 kts_shapes[q->opcode].name, q->field,
@@ -191,24 +194,24 @@ static int run_verify_absent(const struct kta_trace *t, struct ktape_absence *q)
 	return WEXITSTATUS(status);
 }
 
-/* The exit status of the command must match the library's verdict. */
+/* The exit status of the command must be that of the library's answer. */
 TEST_F_TIMEOUT(absent, command, 3600)
 {
 	struct scene *sc = play_scene(4711);
 	struct ktape_absence q;
-	int said, verdict, findings = 0;
+	int said, answer, findings = 0;
 
 	ASSERT_EQ(0, sc->ref.errors);
-	for (uint32_t i = 0; i < part(COMMANDS); i++) {
+	for (uint32_t i = 0; i < scale_down(COMMANDS); i++) {
 		struct kta_trace *t = &sc->trace[i % sc->nr_traces];
 
-		kta_think_of(&sc->ref, t, &q);
+		kta_choose_question(&sc->ref, t, &q);
 		said = run_verify_absent(t, &q);
 		if (said == 127 && !getenv("KTAPE_KERNEL"))
 			SKIP(break, "no ktape command");
-		verdict = kta_ask(&sc->ref, t, &q, &findings, NULL);
-		ASSERT_LE(0, verdict);
-		EXPECT_EQ(codes[verdict], said);
+		answer = kta_ask(&sc->ref, t, &q, &findings, NULL);
+		ASSERT_LE(0, answer);
+		EXPECT_EQ(codes[answer], said);
 	}
 	remove_scene(sc);
 }

@@ -4,9 +4,11 @@
 # Run each recipe of ktape-cookbook(7): its commands, taken from the page, must
 # succeed, print lines like those of the page, and do what the recipe says.
 #
-# For the recipe NAME: prepare_NAME makes what it needs, check_NAME checks what
-# it leaves, and needs_NAME prints why this machine cannot run it. here_NAME does
-# what the page only tells, such as a crash. All run in the folder of the recipe.
+# The page has comments for this test: "recipe NAME" where a recipe begins, and "here NAME"
+# where something happens that the page only tells, such as a crash. For the recipe NAME:
+# prepare_NAME makes what it needs, check_NAME checks what it leaves and sets $what to what
+# that is, and needs_NAME prints why this machine cannot run it. here_NAME does what a
+# comment says. All run in the folder of the recipe.
 
 # shellcheck source=selftests/guest/support/result.sh
 . "${0%/*}/result.sh"
@@ -97,8 +99,8 @@ is_like()
 
 # ---- helpers of recipes -----------------------------------------------------------
 
-# makes NAME: make a command of this name, from standard input
-makes()
+# make_command NAME: make a command of this name, from standard input
+make_command()
 {
 	{
 		echo '#!/bin/sh'
@@ -119,8 +121,8 @@ when_recording()
 	echo $! >>pids
 }
 
-# always COMMAND...: run it again and again while the recipe's commands run
-always()
+# run_always COMMAND...: run it again and again while the recipe's commands run
+run_always()
 {
 	while :; do
 		"$@"
@@ -135,16 +137,16 @@ events()
 	ktape dump ${2:+-e "$2"} "$1" 2>>dump.err | wc -l
 }
 
-# whole TRACE: nothing may be wrong in it
-whole()
+# is_whole TRACE: nothing may be wrong in it
+is_whole()
 {
 	ktape verify -q "$1" >>dump.err 2>&1
 }
 
-# a_make: a command that starts some processes, as a build does
-a_make()
+# make_make: make the command make, which starts some processes, as a build does
+make_make()
 {
-	makes make <<-'EOT'
+	make_command make <<-'EOT'
 	for i in 1 2 3 4 5 6 7 8; do
 		cat /proc/self/stat /dev/null >/dev/null &
 		true | cat
@@ -153,10 +155,10 @@ a_make()
 	EOT
 }
 
-# an_ssh: a command that stands for another machine, which is this one
-an_ssh()
+# make_ssh: make the command ssh; the other machine is this one
+make_ssh()
 {
-	makes ssh <<-'EOT'
+	make_command ssh <<-'EOT'
 	shift
 	exec sh -c "$*"
 	EOT
@@ -193,7 +195,7 @@ prepare_irq()
 {
 	insmod /tests/kt_irq.ko irq=40
 	echo eth0 >/sys/module/kt_irq/parameters/add
-	always taskset 1 sh -c 'echo 5 >/sys/module/kt_irq/parameters/fire'
+	run_always taskset 1 sh -c 'echo 5 >/sys/module/kt_irq/parameters/fire'
 }
 
 check_irq()
@@ -201,13 +203,13 @@ check_irq()
 	what="the handler's entries are there and the trace is whole"
 	echo 1 >/sys/module/kt_irq/parameters/free
 	rmmod kt_irq
-	[ "$(events t irq_handler_entry)" -ge 5 ] && whole t
+	[ "$(events t irq_handler_entry)" -ge 5 ] && is_whole t
 }
 
 # Two processes that want the same CPU.
 prepare_wait()
 {
-	makes worker <<-'EOT'
+	make_command worker <<-'EOT'
 	while :; do i=$((i + 1)); done
 	EOT
 	for _ in 1 2; do
@@ -257,11 +259,11 @@ check_callers()
 
 prepare_killed()
 {
-	makes victim <<-'EOT'
+	make_command victim <<-'EOT'
 	while :; do usleep 100000; done
 	EOT
 	bin/victim & echo $! >victim
-	makes killer <<-'EOT'
+	make_command killer <<-'EOT'
 	kill -KILL $(cat victim)
 	EOT
 	when_recording bin/killer
@@ -295,12 +297,12 @@ prepare_service()
 {
 	group=/sys/fs/cgroup/system.slice
 	mkdir -p $group
-	makes web <<-'EOT'
+	make_command web <<-'EOT'
 	cat /etc/passwd >/dev/null
 	: >up
 	while :; do usleep 100000; done
 	EOT
-	makes systemctl <<-EOT
+	make_command systemctl <<-EOT
 	case \$1 in
 	restart)
 		rmdir $group/web.service 2>/dev/null
@@ -343,7 +345,7 @@ check_phases()
 prepare_missing()
 {
 	# The recorder stands still until it has lost events.
-	makes make <<-'EOT'
+	make_command make <<-'EOT'
 	trap 'kill -CONT $PPID' EXIT
 	kill -STOP $PPID
 	taskset 1 dd if=/dev/zero of=/dev/null bs=1 count=20000
@@ -355,7 +357,7 @@ check_missing()
 {
 	what="events were lost, and verify knows how many"
 	lost=$(sed -n 's/.* events, .*, \([0-9]*\) lost, .*/\1/p' out)
-	[ "$lost" -gt 0 ] && whole t &&
+	[ "$lost" -gt 0 ] && is_whole t &&
 		[ "$(ktape verify t | awk '$1 ~ /^[0-9]+$/ { n += $6 }
 			END { print n }')" = "$lost" ]
 }
@@ -369,9 +371,9 @@ check_absent()
 
 prepare_rare()
 {
-	a_make
+	make_make
 	# Overwrites the ring of CPU 2 again and again.
-	always taskset 4 dd if=/dev/zero of=/dev/null bs=1 count=20000
+	run_always taskset 4 dd if=/dev/zero of=/dev/null bs=1 count=20000
 }
 
 check_rare()
@@ -389,18 +391,18 @@ check_rare()
 prepare_flight()
 {
 	# shellcheck disable=SC2016	# for the inner shell
-	always sh -c 'dd if=/dev/zero of=/scratch/f bs=4k count=8 conv=fsync; sleep 0.2'
+	run_always sh -c 'dd if=/dev/zero of=/scratch/f bs=4k count=8 conv=fsync; sleep 0.2'
 }
 
 check_flight()
 {
 	what="the fsync that was slow is in the snapshot"
-	ktape dump -e sys_enter,sys_exit slow | grep -q 'fsync' && whole slow
+	ktape dump -e sys_enter,sys_exit slow | grep -q 'fsync' && is_whole slow
 }
 
 prepare_silent()
 {
-	makes program <<-'EOT'
+	make_command program <<-'EOT'
 	sleep 0.5
 	for i in 1 2 3 4 5 6; do
 		ktape mark instant 9 "alive $i"
@@ -428,7 +430,7 @@ prepare_days()
 {
 	mkdir -p /var/log /run
 	rm -rf /var/log/ktape
-	a_make
+	make_make
 }
 
 check_days()
@@ -454,14 +456,14 @@ check_crash()
 	what="the recovered trace ends before the second load"
 	rmmod ktape
 	insmod ktape.ko
-	[ "$(events crash)" -gt 10 ] && whole crash
+	[ "$(events crash)" -gt 10 ] && is_whole crash
 }
 
 prepare_initramfs()
 {
 	mkdir -p /etc/initramfs-tools /etc/modprobe.d
 	rm -f /etc/initramfs-tools/modules /etc/modprobe.d/*
-	makes update-initramfs </dev/null
+	make_command update-initramfs </dev/null
 }
 
 check_initramfs()
@@ -478,9 +480,9 @@ here_unload()
 
 prepare_board()
 {
-	an_ssh
+	make_ssh
 	# A second is long only once cat reads: on a kernel with sanitizers it begins late.
-	makes sleep <<-'EOT'
+	make_command sleep <<-'EOT'
 		until [ -s /tmp/trace ]; do busybox sleep 0.1; done
 		busybox sleep "$1"
 	EOT
@@ -511,28 +513,28 @@ check_serial()
 {
 	what="what arrived is a trace"
 	ktape profile default && ktape start
-	[ "$(events t text)" = 1 ] && whole t
+	[ "$(events t text)" = 1 ] && is_whole t
 }
 
 prepare_two()
 {
-	an_ssh
-	always sh -c /bin/true
+	make_ssh
+	run_always sh -c /bin/true
 }
 
 check_two()
 {
 	what="both traces are whole"
 	ktape record -q --split left -o l && ktape record -q --split right -o r &&
-		whole l && whole r
+		is_whole l && is_whole r
 }
 
 prepare_ci()
 {
-	a_make
+	make_make
 }
 
-# of_queue TRACE MEMBER: print that of run_queue
+# of_queue TRACE MEMBER: print a member of the statistics run_queue, the waits for a CPU
 of_queue()
 {
 	ktape stats -j "$1" | sed -n \
@@ -545,8 +547,8 @@ status()
 	sed -n 's/^status //p' out | sed -n "$1p"
 }
 
-# Whether the conditions hold depends on the machine. A make of a few processes is too
-# short for a comparison.
+# Whether the condition of the first command, run_queue.p99 > 5ms, holds depends on the
+# machine. For the comparison a make of a few processes is too short: its status is 4.
 check_ci()
 {
 	what="each status is that of the comparison"
@@ -559,7 +561,7 @@ check_ci()
 
 # ---- run --------------------------------------------------------------------------
 
-# run_recipe NAME
+# run_recipe NAME: run its commands, compare the output, check what they leave
 run_recipe()
 {
 	name=$1

@@ -7,8 +7,8 @@
 # shellcheck source=selftests/guest/support/record.sh
 . "${0%/*}/record.sh"
 
-# mark FROM TO: write numbered text events
-mark()
+# write_marks FROM TO: write numbered text events
+write_marks()
 {
 	i=$1
 	while [ "$i" -le "$2" ]; do
@@ -87,7 +87,7 @@ kill -9 $!
 wait
 EOT
 
-# test_size SIZE OPTION
+# test_size SIZE OPTION: record marks into pieces of SIZE, and read them
 test_size()
 {
 	mkdir /scratch/size
@@ -178,15 +178,15 @@ test_daemon()
 	[ $? = 1 ] && grep -q "process $pid is already running" $dir/log
 	result $? "a second daemon with this pidfile is refused" $dir/log
 
-	mark 1 3
+	write_marks 1 3
 	kill -USR1 "$pid"
 	until_true on_disk mark-3-
 	result $? "SIGUSR1 writes everything to the disk" $dir/daemon.log
-	# Two and three pieces, and another file; then the oldest pieces are
-	# removed.
+	# Numbers of files: two and three pieces, and a file that is no piece; then the
+	# oldest pieces are removed.
 	ok=0
 	for want in 3 4 4 4; do
-		mark 1 3
+		write_marks 1 3
 		set -- "$dir"/time/*
 		kill -HUP "$pid"
 		until_true another_than "$@" &&
@@ -236,7 +236,7 @@ test_time()
 
 echo "TAP version 13"
 need_ktape
-# Each piece has 57 KiB of metadata.
+# The metadata at the begin of each piece count, too.
 test_size 64K --zstd
 test_size 100K --no-uring
 test_daemon

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Test where the pieces of a recording end: the rings of a piece end at one moment, even if
- * the event ring was so full that its open block could not be closed at once.  Otherwise the
- * ledger of a stop would be in one piece and the last events that it counts in the next one.
- * A piece says where its rings end, also if a block was just full.
+ * Test where the pieces of a rotating recording end: the rings of a piece end at one moment,
+ * even if the event ring was so full that its open block could not be closed at once.
+ * Otherwise the ledger records of a stop, in the control ring, would be in one piece and the
+ * last events that they count in the next one.  A piece says where its rings end, also if a
+ * block was just full.
  */
 #include <ktape.h>
 
@@ -62,11 +63,11 @@ static void print_piece_finding(void *arg, const struct ktape_finding *f)
 }
 
 /*
- * Check a piece.  @further: ledgers with other events, and ends that were cut off.
- * Return: its records.
+ * Verify a piece.  @further counts findings that a wrong end causes: ledgers of events that
+ * are in another piece, and ends that were cut off.  Return: its records.
  */
-static uint64_t verified(struct __test_metadata *_metadata, const char *dir,
-			 unsigned int *further)
+static uint64_t verify_piece(struct __test_metadata *_metadata, const char *dir,
+			     unsigned int *further)
 {
 	const struct ktape_verify_options how = { .finding = print_piece_finding,
 						  .arg = further };
@@ -98,6 +99,7 @@ static uint64_t fill_event_ring(int fd)
 	return kt_sum(st.emitted) - kt_lost(&st);
 }
 
+/* Rotate while the event ring is full, after a stop that could not close its block. */
 TEST_F(pieces, full_ring)
 {
 	unsigned int further = 0;
@@ -112,12 +114,12 @@ TEST_F(pieces, full_ring)
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	ASSERT_EQ(0, ktape_recorder_rotate(self->rec, "second"));
 	/* Control records come on top. */
-	EXPECT_LE(stored, verified(_metadata, "first", &further));
+	EXPECT_LE(stored, verify_piece(_metadata, "first", &further));
 	EXPECT_EQ(0, further);
 	kt_marks(1, 10);
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, ktape_recorder_finish(self->rec));
-	EXPECT_LE(10, verified(_metadata, "second", &further));
+	EXPECT_LE(10, verify_piece(_metadata, "second", &further));
 	EXPECT_EQ(0, further);
 }
 
@@ -136,6 +138,7 @@ static bool fill_event_block(int fd)
 	return false;
 }
 
+/* Rotate when a block has just become full and no other is open. */
 TEST_F(pieces, full_block)
 {
 	unsigned int further = 0;
@@ -143,16 +146,16 @@ TEST_F(pieces, full_block)
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	ASSERT_TRUE(fill_event_block(self->fd));
 	ASSERT_EQ(0, ktape_recorder_rotate(self->rec, "second"));
-	EXPECT_LT(0, verified(_metadata, "first", &further));
+	EXPECT_LT(0, verify_piece(_metadata, "first", &further));
 	EXPECT_EQ(0, further);
 	/* Nothing was written since, so this piece has nothing of the event ring. */
 	ASSERT_EQ(0, ktape_recorder_rotate(self->rec, "third"));
-	verified(_metadata, "second", &further);
+	verify_piece(_metadata, "second", &further);
 	EXPECT_EQ(0, further);
 	kt_marks(1, 10);
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, ktape_recorder_finish(self->rec));
-	EXPECT_LE(10, verified(_metadata, "third", &further));
+	EXPECT_LE(10, verify_piece(_metadata, "third", &further));
 	EXPECT_EQ(0, further);
 }
 

@@ -7,8 +7,8 @@
 # shellcheck source=selftests/guest/support/record.sh
 . "${0%/*}/record.sh"
 
-# size FILE LEAST: wait until FILE has LEAST bytes
-size()
+# wait_for_size FILE LEAST: wait until FILE has LEAST bytes
+wait_for_size()
 {
 	for _ in $(seq $((100 * ${KTAPE_SCALE:-1}))); do
 		[ "$(stat -c %s "$1" 2>/dev/null || echo 0)" -lt "$2" ] || break
@@ -22,7 +22,7 @@ test_cat()
 	emitter=$!
 	cat /dev/ktape >$dir/f 2>/dev/null &
 	# Many more than 1000 events.
-	size $dir/f 200000
+	wait_for_size $dir/f 200000
 	kill $! $emitter
 	wait
 	ktape dump --all $dir/f >$dir/text 2>$dir/err

@@ -46,13 +46,14 @@ date +%s >"$1.began"
 ktape mark instant 7 "$2"
 EOT
 
-# start NAME ACTIVATE: a recording that waits
-start()
+# start_waiting NAME ACTIVATE: start a recording that waits
+start_waiting()
 {
 	ktape record -p none -e user -o "$dir/$1" --activate "$2" -- \
 		sh $dir/job "$dir/$1" "mark-of-$1" 2>"$dir/$1.log" &
 }
 
+# running: print the number of sessions that record
 running()
 {
 	ktape status | grep -c ' running '
@@ -64,11 +65,11 @@ test_boundary()
 	next=$(($(date +%s) / hour * hour + hour))
 	set_clock $((next - hour / 2))
 	before=$(running)
-	start a /1h
+	start_waiting a /1h
 	a=$!
 	until_true announced $dir/a.log 1
 	set_clock $((next - hour / 4))
-	start b /1h
+	start_waiting b /1h
 	b=$!
 	until_true announced $dir/b.log 1 && until_true announced $dir/a.log 2
 	result $? "both wait; one of them saw that the clock was set" $dir/a.log
@@ -96,7 +97,7 @@ test_boundary()
 test_date()
 {
 	at=$(($(date +%s) + hour))
-	start c "@$at"
+	start_waiting c "@$at"
 	c=$!
 	until_true announced $dir/c.log 1 && [ "$(announced_at $dir/c.log)" = $at ] && [ ! -e $dir/c ]
 	result $? "a date is waited for" $dir/c.log

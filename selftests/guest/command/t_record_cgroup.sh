@@ -1,16 +1,16 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=dash
-# Test where a recording has the cgroups of threads from: /proc for those that had theirs
-# before the module was loaded, the module for those that are moved or made into another
-# one, and their maker for the others. Also the number of the boot.
+# Test that a recording has the cgroup of each thread: from /proc if the thread was in it
+# before the module was loaded, from the module if it is moved or made into it later, and
+# otherwise that of the thread that has made it. Also test that it has the boot's id.
 
 # shellcheck source=selftests/guest/support/record.sh
 . "${0%/*}/record.sh"
 
 groups=/sys/fs/cgroup/kt
 
-# A process of each kind lets the script know its number, and waits for a line from it.
+# A process of each kind writes its number to a file, and waits until that is removed.
 cat >$dir/job <<EOT
 for kind in moved into; do
 	if [ \$kind = moved ]; then
@@ -31,8 +31,8 @@ act getppid 1
 echo \$\$ >$dir/heir.tid
 EOT
 
-# of KIND: numbers of the threads that the trace has in that cgroup
-of()
+# tids_in KIND: print the numbers of the threads that the trace has in that cgroup
+tids_in()
 {
 	sed -n 's/.*"type":"task_cgroup","dead":false,"id":\([0-9]*\),.*"name":"\/kt\/'"$1"'"}}/\1/p' \
 		$dir/text | sort -u
@@ -56,19 +56,19 @@ ktape record -p none -e process -o $dir/t -- sh $dir/job 2>$dir/log
 result $? "a recording works" $dir/log
 ktape dump --json --all $dir/t >$dir/text 2>>$dir/log
 
-[ "$(of before)" = "$(cat $dir/before)" ]
+[ "$(tids_in before)" = "$(cat $dir/before)" ]
 result $? "a thread that was moved before the module was loaded" $dir/log
-[ "$(of moved)" = "$(cat $dir/moved.tid)" ]
+[ "$(tids_in moved)" = "$(cat $dir/moved.tid)" ]
 result $? "a thread that is moved" $dir/log
-[ "$(of into)" = "$(cat $dir/into.tid)" ]
+[ "$(tids_in into)" = "$(cat $dir/into.tid)" ]
 result $? "a thread that clone3() makes in another cgroup" $dir/log
-[ "$(of heir)" = "$(cat $dir/heir.tid)" ]
+[ "$(tids_in heir)" = "$(cat $dir/heir.tid)" ]
 result $? "a child in the cgroup of its maker has no entry" $dir/log
 for kind in moved into; do
 	grep -q '"type":"task_cgroup","dead":true,"id":'"$(cat $dir/$kind.tid)"',' $dir/text
 	result $? "the entry dies with its thread: $kind" $dir/log
 done
-# Each thread that was alive when the recording began has an entry, or one of the module.
+# The threads that were alive when the recording began are mostly the kernel's.
 alive=$(grep -c '"event":"registry","fields":{"type":"thread","dead":false,"id":[1-9].*"died":"0",' $dir/text)
 known=$(grep -c '"event":"registry","fields":{"type":"task_cgroup","dead":false' $dir/text)
 echo "# $alive entries of living threads, $known of their cgroups"

@@ -11,8 +11,8 @@
 # Seconds, longer than anything here takes.
 most=$((600 * ${KTAPE_SCALE:-1}))
 
-# begun: wait until there is a session besides session 0
-begun()
+# wait_until_begun: wait until there is a session besides session 0
+wait_until_begun()
 {
 	for _ in $(seq $((100 * ${KTAPE_SCALE:-1}))); do
 		[ "$(ktape status | grep -c ' running ')" -le 1 ] || break
@@ -20,9 +20,9 @@ begun()
 	done
 }
 
-# written FOLDER: wait until a recording has written some blocks to FOLDER; the
-# block being written at a SIGKILL may be lost
-written()
+# wait_until_written FOLDER: wait until a recording has written some blocks to FOLDER;
+# the block being written at a SIGKILL may be lost
+wait_until_written()
 {
 	for _ in $(seq $((100 * ${KTAPE_SCALE:-1}))); do
 		for stream in "$1"/cpu*; do
@@ -40,7 +40,7 @@ test_signals()
 	setsid sh -c 'trap - INT; exec ktape record -o '$dir'/int -- sleep 1000' \
 		2>$dir/log &
 	recorder=$!
-	begun
+	wait_until_begun
 	emit 0
 	kill -INT $recorder
 	ended $recorder 10
@@ -56,7 +56,7 @@ test_signals()
 	emitter=$!
 	ktape record -p all -B 4K -o $dir/kill 2>$dir/log &
 	recorder=$!
-	written $dir/kill
+	wait_until_written $dir/kill
 	kill -KILL $recorder
 	wait $recorder 2>/dev/null
 	kill $emitter
@@ -105,7 +105,7 @@ test_output()
 	rm -f $dir/pipe
 }
 
-# Without a reader a further byte does not fit.
+# wait_until_full: wait until no further byte fits in the pipe
 wait_until_full()
 {
 	for _ in $(seq 60); do
@@ -125,8 +125,9 @@ stopped_by_time()
 	return 1
 }
 
-# stuck OPTION...: record to a pipe that is not read, then send a signal
-stuck()
+# check_stuck_reader OPTION...: record to a pipe whose reader stops to read, then send a
+# signal: the recording must end and report the loss
+check_stuck_reader()
 {
 	mkfifo $dir/fifo
 	sh -c 'head -c 80000 >/dev/null; : >'$dir'/read; exec sleep 1000' \
@@ -163,8 +164,8 @@ stuck()
 
 test_stuck()
 {
-	stuck -q
-	stuck -d 2s
+	check_stuck_reader -q
+	check_stuck_reader -d 2s
 	seconds=$(sed -n 's/.* filtered, \([0-9]*\)\..* s: .*/\1/p' $dir/log)
 	echo "# recorded for $seconds s"
 }

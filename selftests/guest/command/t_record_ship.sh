@@ -1,8 +1,9 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=dash
-# Test `ktape record -l --to`: each finished piece becomes tables, once, whatever
-# ends in between: the converter, the recorder, both.
+# Test `ktape record -l --to`: the recorder starts a converter, `ktape ship`. Each finished
+# piece of the log becomes tables, once, and is removed, whatever ends in between: the
+# converter, the recorder, both.
 
 # shellcheck source=selftests/guest/support/record.sh
 . "${0%/*}/record.sh"
@@ -19,19 +20,19 @@ mark()
 	marked=$((marked + $1))
 }
 
-# captures: the number of pieces that have all their tables
+# captures: print the number of pieces that have all their tables
 captures()
 {
 	find $log/parquet/capture -name '*.parquet' 2>/dev/null | wc -l
 }
 
-# markers: the rows of the table of markers
+# markers: print the number of rows in the table of markers
 markers()
 {
 	find $log/parquet/marker -name '*.parquet' -exec rows {} +
 }
 
-# pieces: those that are left in the folder
+# pieces: print the number of pieces that are left in the folder
 pieces()
 {
 	find $log -mindepth 1 -maxdepth 1 ! -name '.*' ! -name parquet ! -name 'my-*' | wc -l
@@ -48,13 +49,14 @@ until_is()
 	done
 }
 
-# converter: the processes that convert.  One process looks for them: a process for each
-# one that there is takes minutes on a kernel with sanitizers.
+# converter: print the pids of processes that convert.  One process looks for them: one for
+# each process of the system would take minutes on a kernel with sanitizers.
 converter()
 {
 	grep -ls '^ktape.ship.-q' /proc/[0-9]*/cmdline | tr -cd '0-9\n'
 }
 
+# converters: print their number
 converters()
 {
 	converter | wc -l
@@ -82,13 +84,14 @@ start()
 	until_is converters 1
 }
 
+# begun: print how many pieces the recorder has begun, by its last message
 begun()
 {
 	sed -n 's/.* the last of \([0-9]*\) pieces is .*/\1/p' $dir/log
 }
 
-# turn NUMBER: begin a new piece, and wait until that many have been converted
-turn()
+# begin_piece NUMBER: begin a new piece, and wait until that many have been converted
+begin_piece()
 {
 	kill -HUP "$recorder"
 	until_is captures "$1"
@@ -99,7 +102,7 @@ test_pieces()
 	mkdir $log
 	start
 	result $? "a converter runs beside the recorder" $dir/log
-	mark 5 && turn 1 && mark 6 && turn 2
+	mark 5 && begin_piece 1 && mark 6 && begin_piece 2
 	result $? "each finished piece is converted while the next one is recorded" $dir/log
 	until_is pieces 1 && [ "$(markers)" = $marked ]
 	result $? "it is removed, and its rows are in the tables" $dir/log
@@ -120,7 +123,7 @@ test_killed()
 	start
 	mark 5
 	kill -KILL "$(converter)"
-	until_is converters 0 && turn $((done + 1)) && [ "$(converters)" = 1 ]
+	until_is converters 0 && begin_piece $((done + 1)) && [ "$(converters)" = 1 ]
 	result $? "a converter that was killed begins again with the next piece" $dir/log
 	mark 3 && written 3
 	result $? "the markers are on the disk" $dir/log
@@ -201,6 +204,7 @@ test_max()
 	rm -rf $log
 }
 
+# refuses COMMAND...: it fails, and says what the kernel lacks
 refuses()
 {
 	! "$@" 2>$dir/log && grep -q 'CONFIG_FILE_LOCKING' $dir/log

@@ -1,9 +1,9 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=dash
-# A user without control rights records a session of root, which ends, and whose rings are
-# taken away because a new session needs the memory: the recorder says so and ends, and what
-# it has read is a trace.
+# Test a recorder without control rights whose session ends: the session is root's, and its
+# rings are taken away because a new session needs the memory. The recorder says so and ends,
+# and what it has read is a trace.
 
 # shellcheck source=selftests/guest/support/record.sh
 . "${0%/*}/record.sh"
@@ -28,37 +28,37 @@ half_of_all()
 	echo $ring
 }
 
-# large NAME: a session of root that takes so much
-large()
+# start_large NAME: start a session of root with rings of half_of_all
+start_large()
 {
 	ktape start "$1" -m overwrite -e syscall -b "$(half_of_all)K" \
 		--control 64K 2>$dir/err
 }
 
-# as_member ARGUMENT...: record the large session as a member
+# as_member ARGUMENT...: record the large session as a member of the device's group
 as_member()
 {
 	cd $dir/mine || exit 1
 	exec su ktmember -c "PATH=$PATH; exec ktape record -S big $*"
 }
 
-# take: end the session, and let another one take its memory
-take()
+# take_memory: end the session, and let another one take its memory
+take_memory()
 {
-	ktape destroy big && large next
+	ktape destroy big && start_large next
 	result $? "a new session takes the memory" $dir/err
 }
 
-# documented NAME STATUS: the recorder has ended with the documented status and message
-documented()
+# check_end NAME STATUS: the recorder has ended with the documented status and message
+check_end()
 {
 	sed 's/^/# /' $dir/log
 	[ "$2" = 1 ] && grep -q 'session has ended, and its rings were given back; the trace up to this point is kept' $dir/log
 	result $? "$1: status 1 and a message" $dir/log
 }
 
-# readable NAME TRACE: the trace has events, and nothing in it is wrong
-readable()
+# check_trace NAME TRACE: the trace has events, and nothing in it is wrong
+check_trace()
 {
 	: >$dir/dump.err
 	found=$(records "$2")
@@ -78,7 +78,7 @@ test_pipe()
 	mkfifo $dir/fifo
 	cat <$dir/fifo >$dir/trace &
 	reader=$!
-	large big
+	start_large big
 	result $? "a session of root" $dir/err
 	(as_member -o - >$dir/fifo 2>$dir/log) &
 	recorder=$!
@@ -91,12 +91,12 @@ test_pipe()
 	kill -STOP $reader
 	sleep 2
 	kill $emitter
-	take
+	take_memory
 	kill -CONT $reader
 	wait $recorder
-	documented pipe $?
+	check_end pipe $?
 	wait $reader
-	readable pipe $dir/trace
+	check_trace pipe $dir/trace
 	ktape destroy next
 	rm -f $dir/fifo $dir/trace
 }
@@ -104,7 +104,7 @@ test_pipe()
 # The recorder is stopped meanwhile; $1: options
 test_stopped()
 {
-	large big
+	start_large big
 	result $? "another session of root" $dir/err
 	(as_member -o trace "$@" 2>$dir/log) &
 	recorder=$!
@@ -117,11 +117,11 @@ test_stopped()
 	kill -STOP $recorder
 	sleep 1
 	kill $emitter
-	take
+	take_memory
 	kill -CONT $recorder
 	wait $recorder
-	documented "stopped $*" $?
-	readable "stopped $*" $dir/mine/trace
+	check_end "stopped $*" $?
+	check_trace "stopped $*" $dir/mine/trace
 	ktape destroy next
 	rm -rf $dir/mine/trace
 }

@@ -2,23 +2,23 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=dash disable=SC2086	# no name here has a blank
 # Test `ktape send` and `ktape receive` over serial lines while the session
-# records: what arrives is what another reader of the same session got, each
-# event once, unchanged and in order, and everything else is counted as shed or
-# as lost.
+# records, with both forms of frames: rkh, of RKH's traces, and cobs, of
+# Tonbandgeraet's. What arrives is what another reader of the same session got,
+# each event once, unchanged and in order. Everything else is counted: as shed by
+# the sender of a slow line, or as lost.
 
 # shellcheck source=selftests/guest/support/record.sh
 . "${0%/*}/record.sh"
 
-# Events that both frame formats represent completely: exits of threads, and
-# switches.
+# Events that the frames of both forms can represent.
 events='sched_switch,sched_wakeup,process,signal,user,exception'
 texts=100
 values=8
 
 # ---- lines ------------------------------------------------------------------------
 
-# there FILE: wait until FILE exists
-there()
+# wait_for_file FILE: wait until FILE exists
+wait_for_file()
 {
 	for _ in $(seq $((100 * ${KTAPE_SCALE:-1}))); do
 		[ ! -e "$1" ] || return 0
@@ -27,8 +27,8 @@ there()
 	return 1
 }
 
-# begin PROFILE-OPTIONS: restart session 0, with a second reader
-begin()
+# restart_session PROFILE-OPTIONS: restart session 0, with a second reader, the reference
+restart_session()
 {
 	ktape stop && ktape profile $1 && ktape clear && ktape start
 	cat /dev/ktape >$dir/ref &
@@ -42,15 +42,15 @@ connect()
 	to=$dir/$1
 	line $3 "$to.a" "$to.b" >"$to.line" 2>&1 &
 	echo $! >"$to.line.pid"
-	there "$to.a"
+	wait_for_file "$to.a"
 	reached ktape receive --frame "$2" -o "$to.t" "$to.b" 2>"$to.rx" &
 	echo $! >"$to.rx.pid"
 	reached ktape send --frame "$2" $4 /dev/ktape "$to.a" 2>"$to.tx" &
 	echo $! >"$to.tx.pid"
 }
 
-# code NAME PART: wait for the process; $code is its exit status
-code()
+# wait_for_part NAME PART: wait for the process; $code is its exit status
+wait_for_part()
 {
 	read -r pid <"$dir/$1.$2.pid"
 	wait "$pid"
@@ -63,8 +63,8 @@ tell()
 	sed "s/^/# $1: /" "$dir/$1.tx" "$dir/$1.line" "$dir/$1.rx"
 }
 
-# ends NAME...: stop the session, after which all processes must exit with 0
-ends()
+# stop_and_check NAME...: stop the session, after which all processes must exit with 0
+stop_and_check()
 {
 	# Live events are delivered after a pause.
 	usleep 300000
@@ -73,7 +73,7 @@ ends()
 	for name; do
 		codes=
 		for part in tx line rx; do
-			code $name $part
+			wait_for_part $name $part
 			codes=$codes$code
 		done
 		tell $name
@@ -83,8 +83,9 @@ ends()
 	take_reference
 }
 
-# numbers NAME: set the numbers that both ends and the line have printed
-numbers()
+# read_numbers NAME: set $sent, $shed, $came, $lost, $bad and $made (faults of the line) to
+# what both ends and the line have printed
+read_numbers()
 {
 	read -r sent shed came lost bad made <<-EOT
 	$(awk '
@@ -188,8 +189,8 @@ in_order()
 			exit wrong > 0 }' $1 $2
 }
 
-# right NAME FRAME: no event may be wrong, duplicated or out of order
-right()
+# check_order NAME FRAME: no event may be wrong, duplicated or out of order
+check_order()
 {
 	case $2 in
 	rkh) of=$of_rkh ;;
@@ -227,13 +228,13 @@ all_of_work()
 # both RKH COBS: send the known workload over two lines with these fault options
 both()
 {
-	begin "set $events"
+	restart_session "set $events"
 	connect rkh rkh "$1" ''
 	connect cobs cobs "$2" ''
 	usleep 500000
 	# Enough events that some are damaged.
 	work nap 100 1
-	ends rkh cobs
+	stop_and_check rkh cobs
 }
 
 # Without faults each event must arrive.
@@ -241,8 +242,8 @@ test_clean()
 {
 	both '' ''
 	for name in rkh cobs; do
-		right $name $name
-		numbers $name
+		check_order $name $name
+		read_numbers $name
 		[ "$recorded,0" = "$sent,$shed" ] && [ "$made" = 0 ] &&
 			[ "$recorded,0,0" = "$came,$lost,$bad" ]
 		result $? "$name: all recorded events arrived" $dir/$name.rx
@@ -256,8 +257,8 @@ test_faults()
 {
 	both '-e 400 -k 400 -r 3' '-e 400 -k 400 -r 4'
 	for name in rkh cobs; do
-		right $name $name
-		numbers $name
+		check_order $name $name
+		read_numbers $name
 		[ "$made" -gt 20 ] && [ "$bad" -gt 10 ] &&
 			[ "$came" -lt "$sent" ] && [ "$came" -gt $((sent / 3)) ]
 		result $? "$name: the line damaged frames" $dir/$name.rx
@@ -266,7 +267,7 @@ test_faults()
 	result $? "cobs: arrived and lost events add up to those sent"
 	# Names count as frames too. A loss at the end is unknown, and 256 lost
 	# frames in a row are not noticed.
-	numbers rkh
+	read_numbers rkh
 	[ $((came + lost)) -ge $((sent - 20)) ]
 	result $? "rkh: losses of the line are reported"
 }
@@ -275,16 +276,16 @@ test_faults()
 test_slow()
 {
 	texts=20 values=2
-	begin '--no-context set user,exception,syscall'
+	restart_session '--no-context set user,exception,syscall'
 	connect slow cobs '-s 11520' '--baud 115200'
 	for _ in 1 2 3; do
 		usleep 300000
 		work getppid 700
 	done
 	values=$((values * 3)) texts=$((texts * 3))
-	ends slow
-	right slow cobs
-	numbers slow
+	stop_and_check slow
+	check_order slow cobs
+	read_numbers slow
 	[ $((sent + shed)) = "$recorded" ] && [ "$shed" -gt 1000 ]
 	result $? "slow: each event was sent or shed" $dir/slow.tx
 	[ "$came,$lost,$bad" = "$sent,$shed,0" ]
@@ -306,26 +307,26 @@ stops()
 	kill -INT "$pid"
 	ended "$pid" 20
 	result $? "$1: SIGINT ends $2" $dir/$1.$2
-	code $1 $2
+	wait_for_part $1 $2
 	[ $code = 0 ]
 	result $? "$1: $2 exits with 0 after SIGINT" $dir/$1.$2
 }
 
 test_signals()
 {
-	begin '--no-context set user,exception'
+	restart_session '--no-context set user,exception'
 	connect here cobs "-t last" ''
 	connect away cobs "-t last" ''
 	work
 	# The message of a mark is sent unchanged.
 	ktape mark instant 1 last
-	there $dir/here.a.there
-	there $dir/away.a.there
+	wait_for_file $dir/here.a.there
+	wait_for_file $dir/away.a.there
 	stops here tx
 	grep -q 'the stream is complete' $dir/here.tx
 	result $? "here: everything was sent before SIGINT" $dir/here.tx
-	code here line
-	code here rx
+	wait_for_part here line
+	wait_for_part here rx
 	stops away rx
 	read -r pid <$dir/away.line.pid
 	kill "$pid"
@@ -333,7 +334,7 @@ test_signals()
 	read -r pid <$dir/away.tx.pid
 	ended "$pid" 20
 	result $? "a hangup of the line ends send" $dir/away.tx
-	code away tx
+	wait_for_part away tx
 	[ $code = 1 ]
 	result $? "send fails after a hangup" $dir/away.tx
 	ktape stop
@@ -341,11 +342,11 @@ test_signals()
 	take_reference
 	for name in here away; do
 		tell $name
-		right $name cobs
+		check_order $name cobs
 		all_of_work $name
 		result $? "$name: what was sent before arrived" $dir/$name.order
 	done
-	numbers here
+	read_numbers here
 	[ "$sent,0,0,0" = "$came,$shed,$lost,$bad" ]
 	result $? "here: everything sent arrived" $dir/here.rx
 	ktape start

@@ -3,6 +3,10 @@
 # shellcheck shell=dash
 # Test `ktape serve` with a session: the stream of its live page has the counts of `ktape
 # status`, follows what happens, ends with the session, and leaves nothing behind.
+#
+# The stream has a line "data: {...}" for each interval. Helpers are in intervals.sh: has()
+# waits until a file has so many lines that match, sum() adds up a member of all intervals.
+# The program json prints each line of JSON as NAME=VALUE, with tabs between.
 
 # shellcheck source=selftests/guest/support/record.sh
 . "${0%/*}/record.sh"

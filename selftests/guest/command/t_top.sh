@@ -4,6 +4,10 @@
 # Test `ktape top` on a device: its counts are those of a known emitter and of `ktape
 # dump`, lines and JSON say the same, the keys of its screen do what they say, and it leaves
 # nothing behind.
+#
+# Helpers are in intervals.sh: has() waits until a file has so many lines that match, sum()
+# adds up a member of all intervals. The program json prints each line of JSON as NAME=VALUE,
+# with tabs between; keys types on a terminal and waits for what the screen shows.
 
 # shellcheck source=selftests/guest/support/record.sh
 . "${0%/*}/record.sh"

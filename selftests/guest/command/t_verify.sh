@@ -8,8 +8,8 @@
 # shellcheck source=selftests/guest/support/record.sh
 . "${0%/*}/record.sh"
 
-# clean NAME TRACE
-clean()
+# check_clean NAME TRACE: verify finds no error in it
+check_clean()
 {
 	ktape verify "$2" >$dir/verify 2>&1
 	result $? "$1: verify finds no error" $dir/verify
@@ -23,8 +23,8 @@ clean()
 # shellcheck disable=SC2016	# for the inner shell
 unread='kill -STOP $PPID; emit 0; kill -CONT $PPID'
 
-# loses NAME LOG: check that the recording did lose events
-loses()
+# check_losses NAME LOG: check that the recording did lose events
+check_losses()
 {
 	grep -q ' [1-9][0-9]* lost' "$2"
 	result $? "$1: events are lost" "$2"
@@ -33,32 +33,32 @@ loses()
 test_record()
 {
 	ktape record -o $dir/a -- emit 0 2>$dir/log
-	clean "discard" $dir/a
+	check_clean "discard" $dir/a
 	ktape record -m overwrite -o $dir/over -- emit 1 2>$dir/log
-	clean "overwrite" $dir/over
+	check_clean "overwrite" $dir/over
 	ktape record -m overwrite -p all -b 16K -B 4K -o $dir/lapped -- \
 		sh -c "$unread" 2>$dir/log
-	loses "a reader that is too slow" $dir/log
-	clean "a reader that is too slow" $dir/lapped
+	check_losses "a reader that is too slow" $dir/log
+	check_clean "a reader that is too slow" $dir/lapped
 	ktape record -e '*' -o /scratch/a -- emit 0 2>$dir/log
-	clean "all events" /scratch/a
+	check_clean "all events" /scratch/a
 	ktape record -p all -b 16K -B 4K -o $dir/small -- \
 		sh -c "$unread" 2>$dir/log
-	loses "rings that are too small" $dir/log
-	clean "rings that are too small" $dir/small
+	check_losses "rings that are too small" $dir/log
+	check_clean "rings that are too small" $dir/small
 	emit 1 &
 	ktape record -d 1s -o - 2>$dir/log >$dir/pipe
 	wait $!
-	clean "a pipe form" $dir/pipe
+	check_clean "a pipe form" $dir/pipe
 	ktape record -e sched,syscall,irq,softirq --syscall getppid \
 		--softirq TIMER -o $dir/filtered -- emit 1 2>$dir/log
 	result $? "profile sets filters" $dir/log
-	clean "filters by number" $dir/filtered
+	check_clean "filters by number" $dir/filtered
 	ktape record -e sched,syscall,irq,softirq --pid 1 --children \
 		--gate irq=1us --rate softirq_entry=50 -o $dir/rated -- \
 		emit 1 2>$dir/log
 	result $? "profile sets filters by thread, gates and rates" $dir/log
-	clean "filters by thread, gates, rates" $dir/rated
+	check_clean "filters by thread, gates, rates" $dir/rated
 }
 
 test_session_0()
@@ -82,7 +82,7 @@ test_session_0()
 		cut -c 1-3 | tail -n 4 | tr -d '\n' >$dir/phases
 	grep -qx 'on offon off' $dir/phases
 	result $? "the rings of session 0 hold a stop and a start" $dir/phases
-	clean "session 0, read later" $dir/f
+	check_clean "session 0, read later" $dir/f
 	ktape start
 }
 

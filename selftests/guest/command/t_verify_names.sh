@@ -3,13 +3,15 @@
 # shellcheck shell=dash
 # Test that `ktape verify` finds no error in an overwrite session that is older than the
 # names of some threads: a control ring has records of threads that ended long ago, and
-# newer names took the places of theirs.  Loaded with registry=256 registry_max=256 profile=none and rings so
-# small that the records of those names were overwritten.
+# newer names took the places of theirs.  tests.conf loads the module with a table of names
+# and rings so small that the records of those names are overwritten.
 
 # shellcheck source=selftests/guest/support/record.sh
 . "${0%/*}/record.sh"
 
-# The first records of session 0 are of the thread that has loaded the module.
+# The oldest records of session 0 are of the thread that has loaded the module. Make so many
+# threads that their names take the place of its name, and that its name's record is
+# overwritten, too.
 test_replaced()
 {
 	reused=0

@@ -18,11 +18,11 @@ if [ -e /sys/kernel/debug/kmemleak ]; then
 fi
 
 if grep -qF '[none]' $lockdown; then
-	insmod "$KTAPE_MODULE" && doctor 0
+	insmod "$KTAPE_MODULE" && expect_doctor 0
 	result $? "without lockdown the device opens"
 	echo confidentiality >$lockdown
-	doctor 1 && has problem lockdown 'locked down (confidentiality)' &&
-		[ "$next" = reboot ] && [ "$(last)" = reboot ]
+	expect_doctor 1 && has_finding problem lockdown 'locked down (confidentiality)' &&
+		[ "$next" = reboot ] && [ "$(last_command)" = reboot ]
 	result $? "lockdown forbids to open the device"
 	ktape status >log 2>&1
 	[ $? = 1 ] && grep -q 'not permitted: the kernel is locked down' log &&
@@ -35,8 +35,8 @@ fi
 
 ! insmod "$KTAPE_MODULE" 2>>log
 result $? "the kernel refuses a module that is not signed"
-doctor 1 -m "$KTAPE_MODULE" &&
-	has problem signature 'is not signed' && [ "$next" = reboot ] &&
-	has warning log 'unsigned module loading is restricted'
+expect_doctor 1 -m "$KTAPE_MODULE" &&
+	has_finding problem signature 'is not signed' && [ "$next" = reboot ] &&
+	has_finding warning log 'unsigned module loading is restricted'
 result $? "doctor says why"
 echo "1..$n"

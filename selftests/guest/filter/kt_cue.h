@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Threads and processes that act on command. Each makes a different system
- * call, which identifies its records.
+ * Threads and processes that act on command: the actors, whose events a thread filter lets
+ * pass or not. Each makes a different system call, which identifies its records.
  */
 #ifndef _KT_CUE_H
 #define _KT_CUE_H
@@ -14,15 +14,19 @@
 #define CALLS 100
 #define RING  (1U << 20)
 
-/* The actors and their system calls, which no other process in the guest makes. */
+/*
+ * The actors: the test's own thread, another one, one that a test starts later, a child
+ * process, a thread of it, and its child.
+ */
 enum actor { MAIN, THREAD, LATE, CHILD, CHILDS_THREAD, GRANDCHILD, ACTORS };
 
+/* Their system calls, which no other process in the guest makes. */
 static const long calls[ACTORS] = {
 	SYS_getppid, SYS_getpgid, SYS_getegid,
 	SYS_geteuid, SYS_getgid,  SYS_sched_get_priority_min,
 };
 
-static inline void act(enum actor a)
+static inline void make_actor_calls(enum actor a)
 {
 	for (int i = 0; i < CALLS; i++)
 		syscall(calls[a], 0);
@@ -53,7 +57,7 @@ static inline int cue_init(struct cue *c, enum actor a)
  * Run the actor: send its thread id, then act once for each byte received,
  * until a 0 byte.
  */
-static inline void perform(struct cue *c)
+static inline void run_actor(struct cue *c)
 {
 	pid_t tid = syscall(SYS_gettid);
 	char byte;
@@ -61,7 +65,7 @@ static inline void perform(struct cue *c)
 	if (write(c->from[1], &tid, sizeof(tid)) != sizeof(tid))
 		return;
 	while (read(c->to[0], &byte, 1) == 1 && byte) {
-		act(c->actor);
+		make_actor_calls(c->actor);
 		if (write(c->from[1], &byte, 1) != 1)
 			return;
 	}
@@ -69,10 +73,11 @@ static inline void perform(struct cue *c)
 
 static inline void *actor_main(void *arg)
 {
-	perform(arg);
+	run_actor(arg);
 	return NULL;
 }
 
+/* Start an actor as a thread. Return: 0 if it runs. */
 static inline int cue_thread(struct cue *c)
 {
 	pthread_t t;
@@ -81,6 +86,7 @@ static inline int cue_thread(struct cue *c)
 	       read(c->from[0], &c->tid, sizeof(c->tid)) != sizeof(c->tid);
 }
 
+/* Let an actor make its calls, and wait for their end. Return: 0 if it did. */
 static inline int cue_act(struct cue *c)
 {
 	char byte = 1;
@@ -96,9 +102,9 @@ static inline void cue_end(struct cue *c)
 
 /*
  * Start a child process with a thread and a child of its own. All three get a
- * cue.
+ * cue. Return: the child's pid.
  */
-static inline pid_t family(struct cue *c)
+static inline pid_t fork_family(struct cue *c)
 {
 	pid_t pid = fork();
 
@@ -106,12 +112,12 @@ static inline pid_t family(struct cue *c)
 		return pid;
 	pid = fork();
 	if (!pid) {
-		perform(&c[GRANDCHILD]);
+		run_actor(&c[GRANDCHILD]);
 		_exit(0);
 	}
 	if (cue_thread(&c[CHILDS_THREAD]))
 		_exit(1);
-	perform(&c[CHILD]);
+	run_actor(&c[CHILD]);
 	waitpid(pid, NULL, 0);
 	/*
 	 * End this thread only, because the other thread may not have read the
@@ -121,7 +127,7 @@ static inline pid_t family(struct cue *c)
 	abort();
 }
 
-static inline void count_actor_calls(const struct kt_rec *r, struct kt_take *t)
+static inline void count_actor_calls(const struct kt_rec *r, struct kt_tally *t)
 {
 	uint64_t *n = t->arg;
 
@@ -131,7 +137,7 @@ static inline void count_actor_calls(const struct kt_rec *r, struct kt_take *t)
 }
 
 /* Count the signals SIGUSR1 to this process, and those to others. */
-static inline void count_actor_signals(const struct kt_rec *r, struct kt_take *t)
+static inline void count_actor_signals(const struct kt_rec *r, struct kt_tally *t)
 {
 	uint64_t *n = t->arg;
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A thread or a process that runs on a CPU of its own, gets its work through shared memory, so
- * that nothing of it sleeps, and makes calls that must be recorded, or must not.
+ * A worker: a thread or a process that runs on a CPU of its own and never sleeps, because it
+ * gets its orders through shared memory. It makes calls that must be recorded, or must not,
+ * while a test changes whether it passes a filter.
  */
 #ifndef _KT_WORKER_H
 #define _KT_WORKER_H
@@ -22,7 +23,10 @@
 #define YES SYS_getppid
 #define NO  SYS_getpgid
 
-/* The profile, with context records: without them matches are not kept. */
+/*
+ * Set the profile, with context records: without them a CPU does not keep whether the
+ * running thread passes the filters, which is what these tests are about.
+ */
 static inline int set_worker_profile(int fd, const unsigned char *ops)
 {
 	struct ktape_profile p = { .op = KTAPE_PROFILE_SET };
@@ -45,12 +49,12 @@ static inline void make_worker_calls(bool yes)
 		syscall(yes ? YES : NO, 0);
 }
 
-/* Count the calls of a trace. */
+/* The calls in a trace. */
 struct calls {
 	uint64_t yes, no;
 };
 
-static inline void take_call(const struct kt_rec *r, struct kt_take *t)
+static inline void count_worker_call(const struct kt_rec *r, struct kt_tally *t)
 {
 	struct calls *c = t->arg;
 
@@ -60,11 +64,11 @@ static inline void take_call(const struct kt_rec *r, struct kt_take *t)
 
 /* Expect a session to have recorded @yes calls that must be, and none that must not. */
 static inline void check_worker_calls(struct __test_metadata *_metadata, int fd,
-				      struct kt_take *t, uint64_t yes)
+				      struct kt_tally *t, uint64_t yes)
 {
 	struct calls c = {};
 
-	kt_take(t, fd, take_call, &c);
+	kt_tally_session(t, fd, count_worker_call, &c);
 	EXPECT_EQ(0, t->wrong);
 	EXPECT_EQ(yes, c.yes);
 	EXPECT_EQ(0, c.no);
@@ -83,8 +87,16 @@ static inline int call_in_child(pid_t pid, bool yes)
 	return status;
 }
 
+/* Orders of a worker: do nothing, make calls that must be recorded or must not, end. */
 enum { WAIT, CALL_YES, CALL_NO, END };
 
+/**
+ * struct worker - a thread or process that follows orders
+ * @thread: the thread; not used for a process
+ * @tid: its number, 0 until it runs
+ * @order: its order, which it sets to WAIT when it is done
+ * @cpu: its CPU
+ */
 struct worker {
 	pthread_t thread;
 	pid_t tid;
@@ -116,7 +128,8 @@ static inline void give_worker_order(struct worker *w, int order)
 		sched_yield();
 }
 
-static inline int hire(struct worker *w, int cpu)
+/* Return: 0 if the thread runs. */
+static inline int start_worker_thread(struct worker *w, int cpu)
 {
 	*w = (struct worker){ .cpu = cpu };
 	if (pthread_create(&w->thread, NULL, worker_main, w))
@@ -126,14 +139,14 @@ static inline int hire(struct worker *w, int cpu)
 	return 0;
 }
 
-static inline void dismiss(struct worker *w)
+static inline void end_worker_thread(struct worker *w)
 {
 	give_worker_order(w, END);
 	pthread_join(w->thread, NULL);
 }
 
-/* The same for a process: the worker is in memory that it shares. */
-static inline struct worker *hire_process(int cpu)
+/* Start a process; struct worker is in memory that it shares. Return: it, or NULL. */
+static inline struct worker *start_worker_process(int cpu)
 {
 	struct worker *w = mmap(NULL, sizeof(*w), PROT_READ | PROT_WRITE,
 				MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -152,7 +165,7 @@ static inline struct worker *hire_process(int cpu)
 	return pid > 0 ? w : NULL;
 }
 
-static inline void dismiss_process(struct worker *w)
+static inline void end_worker_process(struct worker *w)
 {
 	give_worker_order(w, END);
 	waitpid(w->tid, NULL, 0);

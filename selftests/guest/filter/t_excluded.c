@@ -18,7 +18,7 @@
 static const unsigned char ops[] = { KTAPE_EV_PROCESS_RENAME, KTAPE_EV_SCHED_SWITCH,
 				     KTAPE_EV_SYS_ENTER, 0 };
 
-/* Interrupts that CPUs send to others. */
+/* Interrupts that CPUs send to others, as /proc/interrupts names them. */
 static const char *const kinds[] = { "Function call interrupts",
 				     "IRQ work interrupts" };
 
@@ -30,8 +30,8 @@ FIXTURE(excluded)
 };
 
 /*
- * Let the thread that drives grace periods run on CPU 0 only, or anywhere.  Waking it on
- * another CPU may be one of the interrupts that are counted.
+ * Let the kernel thread that drives RCU's grace periods run on CPU 0 only, if @here, or
+ * anywhere.  Waking it on another CPU may be one of the interrupts that are counted.
  */
 static void pin_rcu(bool here)
 {
@@ -90,7 +90,7 @@ FIXTURE_TEARDOWN(excluded)
 	pin_rcu(false);
 }
 
-/* Note how many interrupts each CPU got, if it never got fewer. */
+/* Keep in @least how many interrupts each CPU got, if it never got fewer. */
 static void note_least(const struct bracket *b, struct counts *least)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
@@ -126,7 +126,8 @@ static bool flush_unread(int fd)
 	return !ret || ret == -EAGAIN;
 }
 
-static void run_once(int fd)
+/* Do all that a session can do: start, flush, change profile and filter, stop. */
+static void run_excluded_session(int fd)
 {
 	if (kt_control(fd, KTAPE_IOC_CLEAR) || kt_control(fd, KTAPE_IOC_START) ||
 	    !flush_unread(fd) || change_call_profile(fd, KTAPE_PROFILE_ANDNOT) ||
@@ -142,9 +143,9 @@ static void run_once(int fd)
 static void find_least_interrupts(int fd, struct bracket *b, struct counts *least)
 {
 	for (int t = 0; t < TRIES; t++) {
-		bracket_take(b, ARRAY_SIZE(kinds), 0);
-		run_once(fd);
-		bracket_take(b, ARRAY_SIZE(kinds), 1);
+		bracket_read(b, ARRAY_SIZE(kinds), 0);
+		run_excluded_session(fd);
+		bracket_read(b, ARRAY_SIZE(kinds), 1);
 		note_least(b, least);
 	}
 }
@@ -161,7 +162,7 @@ TEST_F_TIMEOUT(excluded, no_interrupt, 300)
 		}
 }
 
-/* The same with all CPUs: the counters do show such interrupts. */
+/* The same with all CPUs: this shows that the counters do count such interrupts. */
 TEST_F_TIMEOUT(excluded, included_cpus_are_interrupted, 300)
 {
 	ASSERT_EQ(0, kt_filter_off(self->fd, KTAPE_FILTER_CPU));
@@ -170,13 +171,13 @@ TEST_F_TIMEOUT(excluded, included_cpus_are_interrupted, 300)
 		EXPECT_LE(8, self->least[0].nr[cpu]);
 }
 
-/* Control records of one CPU. */
+/* Control records of one CPU; @wrong: they are not in order. */
 struct marks {
 	unsigned int starts, stops, filters, profiles, ledgers;
 	bool wrong;
 };
 
-static void on_marker(const struct kt_rec *r, void *arg)
+static void count_control_record(const struct kt_rec *r, void *arg)
 {
 	struct marks *m = arg;
 	bool on = (r->dat20 & 3) == KTAPE_PHASE_ON;
@@ -187,7 +188,7 @@ static void on_marker(const struct kt_rec *r, void *arg)
 		m->wrong |= m->stops > m->starts;
 	}
 	m->filters += r->op == KTAPE_EV_FILTER;
-	/* The filter is marked before the profile: the profile means nothing here. */
+	/* Without the marker of the CPU filter before it, the profile would seem to hold here. */
 	m->wrong |= r->op == KTAPE_EV_PROFILE && !m->filters;
 	m->profiles += r->op == KTAPE_EV_PROFILE;
 	m->ledgers += r->op == KTAPE_EV_LEDGER;
@@ -196,17 +197,17 @@ static void on_marker(const struct kt_rec *r, void *arg)
 /* Counts of an excluded CPU, its ledger and its markers agree. */
 TEST_F(excluded, markers)
 {
-	struct kt_take t;
+	struct kt_tally t;
 
-	run_once(self->fd);
-	kt_take(&t, self->fd, NULL, NULL);
+	run_excluded_session(self->fd);
+	kt_tally_session(&t, self->fd, NULL, NULL);
 	EXPECT_EQ(0, t.wrong);
 	for (int cpu = 0; cpu < kt_cpus(); cpu++) {
 		struct marks m = {};
 		struct kt_map map;
 
 		ASSERT_EQ(0, kt_map_ring(self->fd, cpu, KTAPE_RING_CONTROL, &map));
-		EXPECT_LE(0, kt_walk(&map, on_marker, &m));
+		EXPECT_LE(0, kt_walk(&map, count_control_record, &m));
 		kt_unmap_ring(&map);
 		EXPECT_FALSE(m.wrong);
 		EXPECT_EQ(1, m.starts);
@@ -229,20 +230,20 @@ TEST_F(excluded, included_later)
 	ASSERT_EQ(0, kt_filter_off(self->fd, KTAPE_FILTER_CPU));
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, kt_map_ring(self->fd, 1, KTAPE_RING_CONTROL, &map));
-	EXPECT_LE(0, kt_walk(&map, on_marker, &m));
+	EXPECT_LE(0, kt_walk(&map, count_control_record, &m));
 	kt_unmap_ring(&map);
 	EXPECT_FALSE(m.wrong);
 	EXPECT_EQ(2, m.filters);
 	EXPECT_EQ(3, m.profiles);
 }
 
-/* What records say about the thread of a CPU. */
+/* Switches of a CPU, and whether its last record names the running thread. */
 struct ran {
 	long switches;
 	bool known;
 };
 
-static void on_switch(const struct kt_rec *r, void *arg)
+static void note_running_thread(const struct kt_rec *r, void *arg)
 {
 	struct ran *s = arg;
 
@@ -253,7 +254,10 @@ static void on_switch(const struct kt_rec *r, void *arg)
 		s->known = (int32_t)r->args[0] >= 0;
 }
 
-/* No record names a thread of a CPU that is excluded later: others run there. */
+/*
+ * When a CPU is excluded, its last record says that the running thread is unknown, because
+ * others run there meanwhile without a record.
+ */
 TEST_F(excluded, excluded_later)
 {
 	const uint64_t first = 1;
@@ -269,7 +273,7 @@ TEST_F(excluded, excluded_later)
 	ASSERT_EQ(0, kt_filter_set(self->fd, KTAPE_FILTER_CPU, &first, 1));
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, kt_map_ring(self->fd, 1, KTAPE_RING_EVENT, &map));
-	EXPECT_LT(0, kt_walk(&map, on_switch, &ran));
+	EXPECT_LT(0, kt_walk(&map, note_running_thread, &ran));
 	kt_unmap_ring(&map);
 	EXPECT_LE(TRIES, ran.switches);
 	EXPECT_FALSE(ran.known);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Test filters by number: matching events pass, others are filtered, and all
- * are counted. The ioctl itself is tested in t_filter_ioctl.
+ * Test filters by number: system call, interrupt, soft interrupt, CPU, signal,
+ * severity and rate. Matching events pass, others are filtered, and all are
+ * counted. The ioctl itself is tested in t_filter_ioctl.
  */
 #include <arpa/inet.h>
 #include <sys/socket.h>
@@ -38,14 +39,15 @@ FIXTURE_TEARDOWN(filter)
 /* ---- system calls --------------------------------------------------------- */
 
 /*
- * Number of system calls by number in dat20; all higher numbers share the last
+ * Records by opcode and by the number in their dat20. Numbers of 32-bit system
+ * calls are 512 higher, as in the filter's bitmap; all from 1024 on share the last
  * entry.
  */
 struct by_number {
 	uint64_t in[KTAPE_OPCODES][1025];
 };
 
-static void by_number(const struct kt_rec *r, struct kt_take *t)
+static void count_by_number(const struct kt_rec *r, struct kt_tally *t)
 {
 	const struct kts_shape *s = &kts_shapes[r->op];
 	uint32_t nr = r->dat20 & 0xffff;
@@ -72,7 +74,7 @@ static void getppid32(void)
 }
 
 #define NATIVE SYS_getppid
-#define COMPAT (512 + 64)
+#define COMPAT (512 + 64) /* getppid() in the 32-bit table */
 
 TEST_F_TIMEOUT(filter, syscall, 60)
 {
@@ -95,7 +97,7 @@ TEST_F_TIMEOUT(filter, syscall, 60)
 		uint64_t compat = vector[i].compat && has_compat ? CALLS : 0;
 		int fd = kt_session(0, RING, 0,
 				    KT_OPS(KTAPE_EV_SYS_ENTER, KTAPE_EV_SYS_EXIT));
-		struct kt_take t;
+		struct kt_tally t;
 
 		memset(b, 0, sizeof(*b));
 		ASSERT_LE(0, fd);
@@ -107,7 +109,7 @@ TEST_F_TIMEOUT(filter, syscall, 60)
 		kt_getppids(CALLS);
 		for (int n = 0; has_compat && n < CALLS; n++)
 			getppid32();
-		kt_take(&t, fd, by_number, b);
+		kt_tally_session(&t, fd, count_by_number, b);
 		EXPECT_EQ(0, t.wrong);
 		EXPECT_EQ(native, b->in[KTAPE_EV_SYS_ENTER][NATIVE]);
 		EXPECT_EQ(native, b->in[KTAPE_EV_SYS_EXIT][NATIVE]);
@@ -135,7 +137,7 @@ TEST_F_TIMEOUT(filter, syscall, 60)
 TEST_F(filter, sigreturn_has_no_number)
 {
 	struct by_number *b = calloc(1, sizeof(*b));
-	struct kt_take t;
+	struct kt_tally t;
 
 	signal(SIGUSR1, kt_on_alarm);
 	ASSERT_EQ(0, kt_profile_only(self->fd, KT_OPS(KTAPE_EV_SYS_ENTER,
@@ -145,7 +147,7 @@ TEST_F(filter, sigreturn_has_no_number)
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	for (int i = 0; i < CALLS; i++)
 		raise(SIGUSR1);
-	kt_take(&t, self->fd, by_number, b);
+	kt_tally_session(&t, self->fd, count_by_number, b);
 	EXPECT_EQ(0, t.wrong);
 	EXPECT_EQ(0, t.op[KTAPE_EV_SYS_EXIT] - b->in[KTAPE_EV_SYS_EXIT][NATIVE]);
 	EXPECT_LE(CALLS, t.filtered[KTAPE_CLASS_SYSCALL]);
@@ -157,7 +159,7 @@ TEST_F(filter, one_session_until_off)
 {
 	int other = kt_session(0, RING, 0, KT_OPS(KTAPE_EV_SYS_ENTER));
 	struct by_number *b = calloc(1, sizeof(*b));
-	struct kt_take t;
+	struct kt_tally t;
 
 	ASSERT_EQ(0, kt_profile_only(self->fd, KT_OPS(KTAPE_EV_SYS_ENTER)));
 	ASSERT_EQ(0, kt_filter_set(self->fd, KTAPE_FILTER_SYSCALL, NULL, 0));
@@ -166,12 +168,12 @@ TEST_F(filter, one_session_until_off)
 	kt_getppids(CALLS);
 	ASSERT_EQ(0, kt_filter_off(self->fd, KTAPE_FILTER_SYSCALL));
 	kt_getppids(CALLS);
-	kt_take(&t, self->fd, by_number, b);
+	kt_tally_session(&t, self->fd, count_by_number, b);
 	EXPECT_EQ(0, t.wrong);
 	EXPECT_EQ(CALLS, b->in[KTAPE_EV_SYS_ENTER][NATIVE]);
 	EXPECT_LE(CALLS, t.filtered[KTAPE_CLASS_SYSCALL]);
 	memset(b, 0, sizeof(*b));
-	kt_take(&t, other, by_number, b);
+	kt_tally_session(&t, other, count_by_number, b);
 	EXPECT_EQ(0, t.wrong);
 	EXPECT_EQ(2 * CALLS, b->in[KTAPE_EV_SYS_ENTER][NATIVE]);
 	EXPECT_EQ(0, t.filtered[KTAPE_CLASS_SYSCALL]);
@@ -181,8 +183,8 @@ TEST_F(filter, one_session_until_off)
 
 /* ---- interrupts ------------------------------------------------------------ */
 
-/* Interrupts of the disk. */
-static void disk(void)
+/* Cause interrupts of the disk. */
+static void write_to_disk(void)
 {
 	static char page[4096];
 	int fd = open("/scratch/t_filter", O_CREAT | O_RDWR | O_TRUNC, 0600);
@@ -197,7 +199,7 @@ static void disk(void)
 	unlink("/scratch/t_filter");
 }
 
-/* Soft interrupts NET_RX on this CPU. */
+/* Cause soft interrupts NET_RX on this CPU. */
 static void send_loopback_packets(void)
 {
 	struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons(9) };
@@ -209,7 +211,8 @@ static void send_loopback_packets(void)
 	close(fd);
 }
 
-static uint64_t others(const uint64_t *in, unsigned int nr)
+/* Return the sum of all counts but that of @nr. */
+static uint64_t sum_of_others(const uint64_t *in, unsigned int nr)
 {
 	uint64_t n = 0;
 
@@ -218,13 +221,15 @@ static uint64_t others(const uint64_t *in, unsigned int nr)
 	return n;
 }
 
-static void interrupts(struct __test_metadata *_metadata, uint32_t kind,
-		       unsigned int nr, unsigned int op, void (*load)(void))
+/* Filter event @op so that only number @nr passes, and so that all but @nr do. */
+static void check_interrupt_filter(struct __test_metadata *_metadata,
+				   uint32_t kind, unsigned int nr,
+				   unsigned int op, void (*load)(void))
 {
 	uint32_t words = kind == KTAPE_FILTER_IRQ ? KTAPE_FILTER_IRQ_WORDS : 1;
 	struct by_number *b = calloc(1, sizeof(*b));
 	int class = kts_shapes[op].class;
-	struct kt_take t;
+	struct kt_tally t;
 
 	for (int only = 0; only < 2; only++) {
 		int fd = kt_session(0, RING, 0, KT_OPS(op));
@@ -233,16 +238,16 @@ static void interrupts(struct __test_metadata *_metadata, uint32_t kind,
 		ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_START));
 		load();
 		memset(b, 0, sizeof(*b));
-		kt_take(&t, fd, by_number, b);
+		kt_tally_session(&t, fd, count_by_number, b);
 		TH_LOG("%s %u %s: %llu of it, %llu others, %llu filtered",
 		       kts_shapes[op].name, nr, only ? "only" : "not",
 		       (unsigned long long)b->in[op][nr],
-		       (unsigned long long)others(b->in[op], nr),
+		       (unsigned long long)sum_of_others(b->in[op], nr),
 		       (unsigned long long)t.filtered[class]);
 		EXPECT_EQ(0, t.wrong);
 		if (only) {
 			EXPECT_LT(0, b->in[op][nr]);
-			EXPECT_EQ(0, others(b->in[op], nr));
+			EXPECT_EQ(0, sum_of_others(b->in[op], nr));
 		} else {
 			EXPECT_EQ(0, b->in[op][nr]);
 			EXPECT_LT(0, t.filtered[class]);
@@ -252,16 +257,16 @@ static void interrupts(struct __test_metadata *_metadata, uint32_t kind,
 	free(b);
 }
 
-/* Return the most frequent interrupt during disk I/O. */
-static unsigned int busiest(int fd)
+/* Return the most frequent interrupt during disk I/O; ~0: there was none. */
+static unsigned int find_busiest_irq(int fd)
 {
 	struct by_number *b = calloc(1, sizeof(*b));
 	unsigned int best = 0;
-	struct kt_take t;
+	struct kt_tally t;
 
 	kt_control(fd, KTAPE_IOC_START);
-	disk();
-	kt_take(&t, fd, by_number, b);
+	write_to_disk();
+	kt_tally_session(&t, fd, count_by_number, b);
 	for (unsigned int i = 0; i < 1024; i++)
 		if (b->in[KTAPE_EV_IRQ_HANDLER_ENTRY][i] >
 		    b->in[KTAPE_EV_IRQ_HANDLER_ENTRY][best])
@@ -277,11 +282,12 @@ TEST_F_TIMEOUT(filter, irq, 120)
 	unsigned int nr;
 
 	ASSERT_EQ(0, kt_profile_only(self->fd, KT_OPS(KTAPE_EV_IRQ_HANDLER_ENTRY)));
-	nr = busiest(self->fd);
+	nr = find_busiest_irq(self->fd);
 	ASSERT_NE(~0U, nr);
-	interrupts(_metadata, KTAPE_FILTER_IRQ, nr, KTAPE_EV_IRQ_HANDLER_ENTRY,
-		   disk);
-	interrupts(_metadata, KTAPE_FILTER_IRQ, nr, KTAPE_EV_IRQ_HANDLER_EXIT, disk);
+	check_interrupt_filter(_metadata, KTAPE_FILTER_IRQ, nr,
+			       KTAPE_EV_IRQ_HANDLER_ENTRY, write_to_disk);
+	check_interrupt_filter(_metadata, KTAPE_FILTER_IRQ, nr,
+			       KTAPE_EV_IRQ_HANDLER_EXIT, write_to_disk);
 }
 
 TEST_F_TIMEOUT(filter, softirq, 120)
@@ -291,17 +297,18 @@ TEST_F_TIMEOUT(filter, softirq, 120)
 	const unsigned int net_rx = 3;
 
 	for (size_t i = 0; i < ARRAY_SIZE(ops); i++)
-		interrupts(_metadata, KTAPE_FILTER_SOFTIRQ, net_rx, ops[i],
-			   send_loopback_packets);
+		check_interrupt_filter(_metadata, KTAPE_FILTER_SOFTIRQ, net_rx,
+				       ops[i], send_loopback_packets);
 }
 
 /* ---- CPUs ------------------------------------------------------------------- */
 
+/* By CPU: calls of getppid(), and records of the name "elsewhere". */
 struct cpus {
 	uint64_t calls[64], named[64];
 };
 
-static void by_cpu(const struct kt_rec *r, struct kt_take *t)
+static void count_by_cpu(const struct kt_rec *r, struct kt_tally *t)
 {
 	struct cpus *c = t->arg;
 
@@ -334,7 +341,7 @@ TEST_F_TIMEOUT(filter, cpu, 60)
 	for (size_t i = 0; i < ARRAY_SIZE(vector); i++) {
 		int fd = kt_session(0, RING, 0, KT_OPS(KTAPE_EV_SYS_ENTER));
 		struct cpus c = {};
-		struct kt_take t;
+		struct kt_tally t;
 
 		ASSERT_EQ(0, kt_filter_set(fd, KTAPE_FILTER_CPU, &vector[i].mask, 1));
 		ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_START));
@@ -347,7 +354,7 @@ TEST_F_TIMEOUT(filter, cpu, 60)
 		ASSERT_EQ(0, prctl(PR_SET_NAME, "here"));
 		ASSERT_EQ(0, prctl(PR_SET_NAME, "elsewhere"));
 		ASSERT_EQ(0, kt_pin(LOAD_CPU));
-		kt_take(&t, fd, by_cpu, &c);
+		kt_tally_session(&t, fd, count_by_cpu, &c);
 		EXPECT_EQ(1, c.named[OTHER_CPU]);
 		EXPECT_EQ(0, t.wrong);
 		EXPECT_EQ(vector[i].load ? CALLS : 0, c.calls[LOAD_CPU]);
@@ -369,7 +376,7 @@ struct signals {
 	uint64_t of[65];
 };
 
-static void by_signal(const struct kt_rec *r, struct kt_take *t)
+static void count_by_signal(const struct kt_rec *r, struct kt_tally *t)
 {
 	struct signals *s = t->arg;
 
@@ -382,7 +389,7 @@ TEST_F(filter, signal)
 	const int sent[] = { SIGUSR1, SIGUSR2, SIGWINCH, 64 };
 	uint64_t only = 1ULL << (SIGUSR2 - 1) | 1ULL << 63;
 	struct signals s = {};
-	struct kt_take t;
+	struct kt_tally t;
 
 	for (size_t i = 0; i < ARRAY_SIZE(sent); i++)
 		signal(sent[i], kt_on_alarm);
@@ -392,7 +399,7 @@ TEST_F(filter, signal)
 	for (int n = 0; n < CALLS; n++)
 		for (size_t i = 0; i < ARRAY_SIZE(sent); i++)
 			kill(getpid(), sent[i]);
-	kt_take(&t, self->fd, by_signal, &s);
+	kt_tally_session(&t, self->fd, count_by_signal, &s);
 	EXPECT_EQ(0, t.wrong);
 	EXPECT_EQ(0, s.of[SIGUSR1]);
 	EXPECT_EQ(CALLS, s.of[SIGUSR2]);
@@ -407,7 +414,7 @@ struct severities {
 	uint64_t of[8];
 };
 
-static void by_severity(const struct kt_rec *r, struct kt_take *t)
+static void count_by_severity(const struct kt_rec *r, struct kt_tally *t)
 {
 	struct severities *s = t->arg;
 
@@ -427,7 +434,7 @@ TEST_F(filter, severity)
 	for (uint32_t floor = 0; floor <= 4; floor++) {
 		int fd = kt_session(0, RING, 0, KT_OPS(KTAPE_EV_EXCEPTION));
 		struct severities s = {};
-		struct kt_take t;
+		struct kt_tally t;
 
 		/* An empty filter lets nothing pass. */
 		ASSERT_EQ(0, kt_filter_set(fd, KTAPE_FILTER_SEVERITY, &floor,
@@ -437,7 +444,7 @@ TEST_F(filter, severity)
 			for (e.severity = 0; e.severity < 8; e.severity++)
 				ASSERT_EQ(0, kt_ioctl(mark,
 						      KTAPE_MARK_IOC_TRACE, &e));
-		kt_take(&t, fd, by_severity, &s);
+		kt_tally_session(&t, fd, count_by_severity, &s);
 		EXPECT_EQ(0, t.wrong);
 		for (uint32_t i = 0; i < 8; i++)
 			EXPECT_EQ((i & 3) >= floor ? 10 : 0, s.of[i]);
@@ -459,7 +466,7 @@ TEST_F(filter, rate)
 	struct by_number *b = calloc(1, sizeof(*b));
 	struct timeval from, to;
 	uint64_t seconds;
-	struct kt_take t;
+	struct kt_tally t;
 
 	ASSERT_EQ(0, kt_profile_only(self->fd, KT_OPS(KTAPE_EV_SYS_ENTER,
 						      KTAPE_EV_SYS_EXIT)));
@@ -469,7 +476,7 @@ TEST_F(filter, rate)
 	kt_getppids(CALLS);
 	ASSERT_EQ(0, kt_filter_set(self->fd, KTAPE_FILTER_RATE, some, 2));
 	kt_getppids(CALLS);
-	kt_take(&t, self->fd, by_number, b);
+	kt_tally_session(&t, self->fd, count_by_number, b);
 	gettimeofday(&to, NULL);
 	seconds = to.tv_sec - from.tv_sec + 2;
 	EXPECT_EQ(0, t.wrong);

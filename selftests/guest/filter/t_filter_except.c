@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Test the exceptions of the pid filter: alone they let all other threads pass,
- * beside includes they exclude some of these, and they cover threads and
- * children too.
+ * Test the exceptions of the pid filter, its entries with KTAPE_PID_EXCEPT: alone
+ * they let all other threads pass, beside other entries (includes) they exclude
+ * some of the threads that these include, and they cover threads and children, too.
  */
 #include <linux/sched.h>
 #include <sys/syscall.h>
@@ -39,10 +39,10 @@ FIXTURE_TEARDOWN(except)
 	close(self->fd);
 }
 
-/* The child and its family; their tids are known only after the fork. */
-static pid_t found_family(struct cue *c)
+/* Start the child and its family, and wait until all run. Return: the child's pid, or -1. */
+static pid_t start_family(struct cue *c)
 {
-	pid_t pid = family(c), tid;
+	pid_t pid = fork_family(c), tid;
 
 	for (int a = CHILD; a < ACTORS; a++)
 		if (a != CHILDS_THREAD &&
@@ -58,7 +58,7 @@ static void end_family(struct cue *c, pid_t pid)
 	waitpid(pid, NULL, 0);
 }
 
-/* One entry: the actor that it names; 0 ends the list. */
+/* An entry of the filter: the actor that it names, and its flags. */
 struct entry {
 	enum actor who;
 	uint32_t flags;
@@ -79,9 +79,9 @@ static int set_exceptions(FIXTURE_DATA(except) * self, const struct entry *e,
 	return kt_filter_set(self->fd, KTAPE_FILTER_PID, pids, nr);
 }
 
-static int everybody(FIXTURE_DATA(except) * self)
+static int let_everybody_act(FIXTURE_DATA(except) * self)
 {
-	act(MAIN);
+	make_actor_calls(MAIN);
 	for (int a = THREAD; a < ACTORS; a++)
 		if (a != LATE && cue_act(&self->c[a]))
 			return -1;
@@ -96,9 +96,9 @@ static unsigned int recorded_actors(struct __test_metadata *_metadata, int fd)
 {
 	uint64_t n[ACTORS] = {};
 	unsigned int got = 0;
-	struct kt_take t;
+	struct kt_tally t;
 
-	kt_take(&t, fd, count_actor_calls, n);
+	kt_tally_session(&t, fd, count_actor_calls, n);
 	EXPECT_EQ(0, t.wrong);
 	for (int a = 0; a < ACTORS; a++) {
 		EXPECT_TRUE(n[a] == 0 || n[a] == CALLS)
@@ -148,13 +148,13 @@ TEST_F_TIMEOUT(except, truth_table, 120)
 		self->fd = kt_session(0, RING, 0, KT_OPS(KTAPE_EV_SYS_ENTER));
 		ASSERT_LE(0, self->fd);
 		if (!vector[i].late)
-			self->child = found_family(self->c);
+			self->child = start_family(self->c);
 		ASSERT_EQ(0, set_exceptions(self, vector[i].e, vector[i].nr));
 		if (vector[i].late)
-			self->child = found_family(self->c);
+			self->child = start_family(self->c);
 		ASSERT_LT(0, self->child);
 		ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
-		ASSERT_EQ(0, everybody(self));
+		ASSERT_EQ(0, let_everybody_act(self));
 		EXPECT_EQ(vector[i].pass, recorded_actors(_metadata, self->fd))
 		{
 			TH_LOG("vector %zu", i);
@@ -180,10 +180,10 @@ TEST_F(except, replaced)
 		ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 		for (size_t j = 0; j <= i; j++)
 			ASSERT_EQ(0, set_exceptions(self, &e[j], 1));
-		act(MAIN);
+		make_actor_calls(MAIN);
 		ASSERT_EQ(0, cue_act(&self->c[THREAD]));
 		ASSERT_EQ(0, kt_filter_off(self->fd, KTAPE_FILTER_PID));
-		act(LATE);
+		make_actor_calls(LATE);
 		EXPECT_EQ(pass[i] | B(LATE), recorded_actors(_metadata, self->fd))
 		{
 			TH_LOG("step %zu", i);
@@ -201,7 +201,7 @@ TEST_F(except, the_other_thread)
 {
 	const struct entry e = { MAIN, EXCEPT };
 	uint64_t n[2] = {};
-	struct kt_take t;
+	struct kt_tally t;
 	pid_t pid;
 
 	signal(SIGUSR1, kt_on_alarm);
@@ -217,7 +217,7 @@ TEST_F(except, the_other_thread)
 		kill(pid, SIGUSR1);
 		kill(getpid(), SIGUSR1);
 	}
-	kt_take(&t, self->fd, count_actor_signals, n);
+	kt_tally_session(&t, self->fd, count_actor_signals, n);
 	EXPECT_EQ(0, t.wrong);
 	EXPECT_EQ(0, n[0]);
 	EXPECT_EQ(CALLS, n[1]);
@@ -247,7 +247,7 @@ TEST_F_TIMEOUT(except, sets_of_all_sessions, 120)
 		ASSERT_EQ(0, set_exceptions(self, e, ARRAY_SIZE(e)));
 	}
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
-	act(MAIN);
+	make_actor_calls(MAIN);
 	ASSERT_EQ(0, cue_act(&self->c[THREAD]));
 	EXPECT_EQ(B(MAIN), recorded_actors(_metadata, self->fd));
 	EXPECT_EQ(0, kt_filter_off(fd[0], KTAPE_FILTER_PID));
@@ -273,8 +273,8 @@ static pid_t clone_sleeper(pid_t nr)
 }
 
 /*
- * The tid belongs to another thread by now, and another session follows that
- * tid.
+ * The thread of a filter has ended, and a new thread, which another session follows,
+ * has its tid: the first filter must not name the new thread.
  */
 TEST_F(except, reused_tid)
 {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Test duration gates: long pairs become spans, short pairs are filtered, and
- * events without their counterpart are recorded unchanged. Only the duration of
- * calls that sleep is predictable.
+ * Test duration gates: a pair of begin and end that is at least as long as the gate
+ * becomes one record, a span; a shorter pair is filtered; an event without its
+ * counterpart is recorded unchanged. Only the duration of calls that sleep is
+ * predictable.
  */
 #include <linux/futex.h>
 #include <sys/wait.h>
@@ -19,11 +20,11 @@
 #define RING	 (4U << 20)
 #define CONTROL	 (1U << 20)
 #define CHILDREN 400
-#define CROWD	 3200 /* of 4096 slots */
+#define CROWD	 3200 /* threads in a call, for 4096 slots of open pairs */
 #define STACK	 4096
 
 /**
- * struct seen - records of the gated pairs
+ * struct gated - records of the gated pairs
  * @hz: frequency of the clock
  * @ns: threshold of the gate, in ns
  * @enter: sys_enter records by call number
@@ -33,15 +34,15 @@
  * @sum: sum of the return values of spans, by call number
  * @wrong: spans that are too short or end before they start
  */
-struct seen {
+struct gated {
 	uint64_t hz, ns;
 	uint64_t enter[512], exit[512], span[512], ret0[512], sum[512];
 	uint64_t wrong;
 };
 
-static void filter_gate_record(const struct kt_rec *r, struct kt_take *t)
+static void count_gated_record(const struct kt_rec *r, struct kt_tally *t)
 {
-	struct seen *s = t->arg;
+	struct gated *s = t->arg;
 	uint32_t nr = r->dat20 & 511;
 	uint64_t start, ret;
 
@@ -73,8 +74,8 @@ static void filter_gate_record(const struct kt_rec *r, struct kt_take *t)
 FIXTURE(gate)
 {
 	int fd;
-	struct seen *seen;
-	struct kt_take t;
+	struct gated *gated;
+	struct kt_tally t;
 };
 
 FIXTURE_SETUP(gate)
@@ -84,14 +85,14 @@ FIXTURE_SETUP(gate)
 	self->fd = kt_session_names(RING, CONTROL,
 				    KT_OPS(KTAPE_EV_SYS_ENTER, KTAPE_EV_SYS_EXIT));
 	ASSERT_LE(0, self->fd);
-	self->seen = calloc(1, sizeof(*self->seen));
+	self->gated = calloc(1, sizeof(*self->gated));
 	ASSERT_EQ(0, kt_features(self->fd, &f));
-	self->seen->hz = f.clock_hz;
+	self->gated->hz = f.clock_hz;
 }
 
 FIXTURE_TEARDOWN(gate)
 {
-	free(self->seen);
+	free(self->gated);
 	close(self->fd);
 }
 
@@ -111,7 +112,7 @@ static uint64_t sum_call_counts(const uint64_t *by_number)
  */
 static void record_calls(struct __test_metadata *_metadata, FIXTURE_DATA(gate) * self)
 {
-	struct seen *s = self->seen;
+	struct gated *s = self->gated;
 
 	s->ns = GATE_NS;
 	ASSERT_EQ(0, kt_filter_pid(self->fd, getpid(), 0));
@@ -121,7 +122,7 @@ static void record_calls(struct __test_metadata *_metadata, FIXTURE_DATA(gate) *
 		usleep(NAP_US);
 		kt_getppids(CALLS / NAPS);
 	}
-	kt_take(&self->t, self->fd, filter_gate_record, s);
+	kt_tally_session(&self->t, self->fd, count_gated_record, s);
 	EXPECT_EQ(0, self->t.wrong);
 	EXPECT_EQ(0, s->wrong);
 	EXPECT_EQ(NAPS, s->span[SYS_clock_nanosleep]);
@@ -133,7 +134,7 @@ static void record_calls(struct __test_metadata *_metadata, FIXTURE_DATA(gate) *
 
 TEST_F_TIMEOUT(gate, above_and_below, 60)
 {
-	struct seen *s = self->seen;
+	struct gated *s = self->gated;
 	uint64_t short_ones;
 
 	record_calls(_metadata, self);
@@ -154,7 +155,7 @@ TEST_F_TIMEOUT(gate, above_and_below, 60)
 /* The lowest gate lets every pair pass, the highest none. */
 TEST_F(gate, lowest_and_highest)
 {
-	struct seen *s = self->seen;
+	struct gated *s = self->gated;
 
 	ASSERT_EQ(0, kt_filter_pid(self->fd, getpid(), 0));
 	ASSERT_EQ(0, kt_filter_gate(self->fd, KTAPE_GATE_SYSCALL, 0));
@@ -164,7 +165,7 @@ TEST_F(gate, lowest_and_highest)
 	kt_getppids(CALLS);
 	ASSERT_EQ(0, kt_filter_off(self->fd, KTAPE_FILTER_GATE));
 	kt_getppids(CALLS);
-	kt_take(&self->t, self->fd, filter_gate_record, s);
+	kt_tally_session(&self->t, self->fd, count_gated_record, s);
 	EXPECT_EQ(0, self->t.wrong);
 	EXPECT_EQ(0, s->wrong);
 	EXPECT_EQ(CALLS, s->span[SYS_getppid]);
@@ -180,7 +181,7 @@ TEST_F(gate, lowest_and_highest)
  */
 TEST_F(gate, stopped_in_between)
 {
-	struct seen *s = self->seen;
+	struct gated *s = self->gated;
 
 	ASSERT_EQ(0, kt_filter_pid(self->fd, getpid(), 0));
 	ASSERT_EQ(0, kt_filter_gate(self->fd, KTAPE_GATE_SYSCALL, GATE_NS));
@@ -190,7 +191,7 @@ TEST_F(gate, stopped_in_between)
 		usleep(NAP_US);
 	}
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
-	kt_take(&self->t, self->fd, filter_gate_record, s);
+	kt_tally_session(&self->t, self->fd, count_gated_record, s);
 	EXPECT_EQ(0, self->t.wrong);
 	EXPECT_EQ(0, sum_call_counts(s->span));
 	EXPECT_EQ(4, s->exit[SYS_ioctl]);
@@ -199,7 +200,7 @@ TEST_F(gate, stopped_in_between)
 /* A call that ends on an excluded CPU, and a call that begins there. */
 TEST_F(gate, excluded_cpu_in_between)
 {
-	struct seen *s = self->seen;
+	struct gated *s = self->gated;
 	const uint64_t here = 1;
 
 	ASSERT_EQ(0, kt_pin(0));
@@ -210,7 +211,7 @@ TEST_F(gate, excluded_cpu_in_between)
 	ASSERT_EQ(0, kt_pin(1));
 	usleep(NAP_US);
 	ASSERT_EQ(0, kt_pin(0));
-	kt_take(&self->t, self->fd, filter_gate_record, s);
+	kt_tally_session(&self->t, self->fd, count_gated_record, s);
 	EXPECT_EQ(0, self->t.wrong);
 	EXPECT_EQ(0, sum_call_counts(s->span));
 	EXPECT_EQ(1, s->exit[SYS_sched_setaffinity]);
@@ -224,7 +225,7 @@ TEST_F(gate, excluded_cpu_in_between)
 TEST_F_TIMEOUT(gate, thread_exits_in_a_call, 60)
 {
 	int children = CHILDREN / kt_scale();
-	struct seen *s = self->seen;
+	struct gated *s = self->gated;
 
 	ASSERT_EQ(0, kt_filter_pid(self->fd, getpid(), KTAPE_PID_CHILDREN));
 	ASSERT_EQ(0, kt_filter_gate(self->fd, KTAPE_GATE_SYSCALL, HOUR_NS));
@@ -241,7 +242,7 @@ TEST_F_TIMEOUT(gate, thread_exits_in_a_call, 60)
 		kill(pid, SIGKILL);
 		waitpid(pid, NULL, 0);
 	}
-	kt_take(&self->t, self->fd, filter_gate_record, s);
+	kt_tally_session(&self->t, self->fd, count_gated_record, s);
 	EXPECT_EQ(0, self->t.wrong);
 	/* The first return of a child counts as that of clone(), or not at all. */
 	EXPECT_EQ(KT_CHILD_RETURNS ? children : 0, s->exit[SYS_clone]);
@@ -280,10 +281,11 @@ static void wait_for_crowd(int n)
 }
 
 /*
- * Threads made by clone() without a library, which sleep in a call; their
- * stacks are kept.
+ * Start a process of @n threads that sleep in a call, and report to the pipe @done
+ * when all do. They are made by clone() without a library; their stacks stay.
+ * Return: its pid.
  */
-static pid_t crowd(int n, int done)
+static pid_t start_crowd(int n, int done)
 {
 	pid_t pid = fork();
 	char *stacks;
@@ -308,23 +310,24 @@ static pid_t crowd(int n, int done)
 		pause();
 }
 
+/* A begin that finds no free slot is a collision: it is recorded unchanged, and counted. */
 TEST_F_TIMEOUT(gate, collisions, 120)
 {
 	int n = CROWD / (kt_scale() > 1 ? 8 : 1), done[2], got = 0;
-	struct seen *s = self->seen;
+	struct gated *s = self->gated;
 	uint64_t collisions;
 	pid_t pid;
 
 	ASSERT_EQ(0, pipe(done));
 	ASSERT_EQ(0, kt_filter_gate(self->fd, KTAPE_GATE_SYSCALL, HOUR_NS));
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
-	pid = crowd(n, done[1]);
+	pid = start_crowd(n, done[1]);
 	ASSERT_EQ(sizeof(got), read(done[0], &got, sizeof(got)));
 	ASSERT_EQ(n, got);
 	collisions = kt_filter_get(self->fd, KTAPE_FILTER_GATE).collisions;
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
-	kt_take(&self->t, self->fd, filter_gate_record, s);
+	kt_tally_session(&self->t, self->fd, count_gated_record, s);
 	TH_LOG("%d threads, %llu collisions, %llu of them sleep", n,
 	       (unsigned long long)collisions,
 	       (unsigned long long)s->enter[SYS_futex]);
@@ -339,12 +342,22 @@ TEST_F_TIMEOUT(gate, collisions, 120)
 
 /* ---- interrupts ------------------------------------------------------------------ */
 
-static void naps(void)
+static void sleep_50_times(void)
 {
 	for (int i = 0; i < 50; i++)
 		usleep(1000);
 }
 
+/**
+ * struct pairs - a kind of pairs that a gate takes
+ * @name: its name
+ * @gate: the gate
+ * @enter: opcode of the begin
+ * @exit: opcode of the end
+ * @span: opcode of the span
+ * @hz: frequency of the clock
+ * @wrong: spans that end before they start, or that are longer than a minute
+ */
 struct pairs {
 	const char *name;
 	uint32_t gate;
@@ -352,7 +365,7 @@ struct pairs {
 	uint64_t hz, wrong;
 };
 
-static void take_pairs(const struct kt_rec *r, struct kt_take *t)
+static void check_pair_span(const struct kt_rec *r, struct kt_tally *t)
 {
 	struct pairs *p = t->arg;
 	uint64_t start;
@@ -364,14 +377,14 @@ static void take_pairs(const struct kt_rec *r, struct kt_take *t)
 }
 
 /* Count the begins in a session without a gate. */
-static uint64_t ungated(const struct pairs *p)
+static uint64_t count_ungated_begins(const struct pairs *p)
 {
 	int fd = kt_session(0, RING, 0, KT_OPS(p->enter, p->exit));
-	struct kt_take t;
+	struct kt_tally t;
 
 	kt_control(fd, KTAPE_IOC_START);
-	naps();
-	kt_take(&t, fd, NULL, NULL);
+	sleep_50_times();
+	kt_tally_session(&t, fd, NULL, NULL);
 	close(fd);
 	return t.op[p->enter];
 }
@@ -395,15 +408,15 @@ TEST_F_TIMEOUT(gate, interrupts_timers_and_work, 120)
 
 	for (size_t i = 0; i < ARRAY_SIZE(pairs); i++) {
 		struct pairs *p = &pairs[i];
-		uint64_t without = ungated(p);
+		uint64_t without = count_ungated_begins(p);
 		int class = kts_shapes[p->span].class;
 		int fd = kt_session(0, RING, 0, KT_OPS(p->enter, p->exit));
 
-		p->hz = self->seen->hz;
+		p->hz = self->gated->hz;
 		ASSERT_EQ(0, kt_filter_gate(fd, p->gate, 0));
 		ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_START));
-		naps();
-		kt_take(&self->t, fd, take_pairs, p);
+		sleep_50_times();
+		kt_tally_session(&self->t, fd, check_pair_span, p);
 		TH_LOG("%s: %llu spans, %llu begins and %llu ends alone, %llu filtered",
 		       p->name, (unsigned long long)self->t.op[p->span],
 		       (unsigned long long)self->t.op[p->enter],
@@ -436,7 +449,7 @@ TEST_F_TIMEOUT(gate, interrupts_timers_and_work, 120)
 /* The wide events make the same spans. */
 TEST_F_TIMEOUT(gate, wide_forms, 60)
 {
-	struct seen *s = self->seen;
+	struct gated *s = self->gated;
 
 	close(self->fd);
 	self->fd = kt_session_names(RING, CONTROL,

@@ -151,6 +151,7 @@ TEST_F_TIMEOUT(ioctl, validation, 120)
 	}
 }
 
+/* Members that the kernel only writes must be 0; GET writes no more entries than there are. */
 TEST_F(ioctl, output_members)
 {
 	struct ktape_filter f = { .active = 1 };
@@ -236,6 +237,7 @@ TEST_F_TIMEOUT(ioctl, returns_what_was_set, 60)
 	}
 }
 
+/* An empty filter lets nothing pass; of gates, rates and stacks it means no filter. */
 TEST_F(ioctl, empty_filters)
 {
 	for (uint32_t kind = 0; kind < KTAPE_FILTER_KINDS; kind++) {

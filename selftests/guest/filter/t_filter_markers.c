@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Test that every change of a filter writes its marker on every CPU. */
+/*
+ * Test that every change of a filter writes its marker to the control ring of every CPU that
+ * the CPU filter does not exclude.
+ */
 #include "kselftest_harness.h"
 
 #include "kt_filter.h"
@@ -16,7 +19,7 @@ struct markers {
 	struct marker m[KTS_CPUS][MARKERS];
 };
 
-static void filter_markers_record(const struct kt_rec *r, struct kt_take *t)
+static void keep_filter_marker(const struct kt_rec *r, struct kt_tally *t)
 {
 	struct markers *all = t->arg;
 	struct marker *m = &all->m[t->cpu][all->n[t->cpu]];
@@ -44,7 +47,7 @@ FIXTURE(markers)
 {
 	int fd;
 	struct markers *all;
-	struct kt_take t;
+	struct kt_tally t;
 };
 
 FIXTURE_SETUP(markers)
@@ -93,9 +96,9 @@ static int set_kind_filter(int fd, size_t i)
 	return kt_filter_set(fd, kinds[i].kind, kinds[i].entries, kinds[i].nr);
 }
 
-/* Compare marker *@at of a CPU and advance *@at. */
-static bool is(const struct markers *all, int cpu, int *at, size_t i,
-	       uint32_t phase, uint32_t generation)
+/* Compare marker *@at of a CPU with that of kinds[@i], and advance *@at. */
+static bool is_next_marker(const struct markers *all, int cpu, int *at,
+			   size_t i, uint32_t phase, uint32_t generation)
 {
 	const struct marker *m = &all->m[cpu][(*at)++];
 
@@ -128,7 +131,7 @@ TEST_F_TIMEOUT(markers, each_kind, 120)
 		/* Removing a filter that is not set is no change. */
 		ASSERT_EQ(0, kt_filter_off(self->fd, kinds[i].kind));
 	}
-	kt_take(&self->t, self->fd, filter_markers_record, self->all);
+	kt_tally_session(&self->t, self->fd, keep_filter_marker, self->all);
 	EXPECT_EQ(0, self->t.wrong);
 	for (int cpu = 0; cpu < kt_cpus(); cpu++) {
 		uint32_t generation = first;
@@ -137,19 +140,21 @@ TEST_F_TIMEOUT(markers, each_kind, 120)
 		ASSERT_EQ(cpu ? 2 * KINDS + 3 : 3 * KINDS + 2, self->all->n[cpu]);
 		EXPECT_EQ(KTAPE_EV_PROFILE, self->all->m[cpu][0].op);
 		for (size_t i = KINDS; i-- > 0; generation += 2) {
-			EXPECT_TRUE(is(self->all, cpu, &at, i, KTAPE_PHASE_ON,
-				       generation));
+			EXPECT_TRUE(is_next_marker(self->all, cpu, &at, i,
+						   KTAPE_PHASE_ON, generation));
 			if (!cpu || kinds[i].kind != KTAPE_FILTER_CPU)
-				EXPECT_TRUE(is(self->all, cpu, &at, i,
-					       KTAPE_PHASE_ON, generation + 1));
+				EXPECT_TRUE(is_next_marker(self->all, cpu, &at,
+							   i, KTAPE_PHASE_ON,
+							   generation + 1));
 		}
 		for (size_t i = KINDS; i-- > 0; generation++) {
 			if (cpu && kinds[i].kind == KTAPE_FILTER_CPU)
 				EXPECT_EQ(KTAPE_EV_PROFILE,
 					  self->all->m[cpu][at++].op);
 			if (!cpu || kinds[i].kind == KTAPE_FILTER_CPU)
-				EXPECT_TRUE(is(self->all, cpu, &at, i,
-					       KTAPE_PHASE_OFF, generation));
+				EXPECT_TRUE(is_next_marker(self->all, cpu, &at,
+							   i, KTAPE_PHASE_OFF,
+							   generation));
 		}
 		EXPECT_EQ(KTAPE_EV_PROFILE, self->all->m[cpu][at].op);
 	}
@@ -166,7 +171,7 @@ TEST_F_TIMEOUT(markers, at_start, 60)
 	ASSERT_EQ(0, kt_filter_off(self->fd, kinds[1].kind));
 	generation = kt_filter_get(self->fd, 0).generation + 1;
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
-	kt_take(&self->t, self->fd, filter_markers_record, self->all);
+	kt_tally_session(&self->t, self->fd, keep_filter_marker, self->all);
 	EXPECT_EQ(0, self->t.wrong);
 	for (int cpu = 0; cpu < kt_cpus(); cpu++) {
 		int at = 0;
@@ -174,13 +179,14 @@ TEST_F_TIMEOUT(markers, at_start, 60)
 		ASSERT_EQ(KINDS - 1 + 2, self->all->n[cpu]);
 		for (size_t i = 0; i < KINDS; i++)
 			if (i != 1)
-				EXPECT_TRUE(is(self->all, cpu, &at, i,
-					       KTAPE_PHASE_ON, generation));
+				EXPECT_TRUE(is_next_marker(self->all, cpu, &at,
+							   i, KTAPE_PHASE_ON,
+							   generation));
 		EXPECT_EQ(KTAPE_EV_PROFILE, self->all->m[cpu][at].op);
 	}
 }
 
-static int online(int cpu, int on)
+static int write_cpu_online(int cpu, int on)
 {
 	char path[64];
 	int fd, ret;
@@ -201,17 +207,20 @@ TEST_F_TIMEOUT(markers, cpu_comes_online, 120)
 	ASSERT_LT(0, cpu);
 	ASSERT_EQ(0, set_kind_filter(self->fd, 1));
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
-	ASSERT_EQ(0, online(cpu, 0));
+	ASSERT_EQ(0, write_cpu_online(cpu, 0));
 	ASSERT_EQ(0, set_kind_filter(self->fd, 7));
-	ASSERT_EQ(0, online(cpu, 1));
+	ASSERT_EQ(0, write_cpu_online(cpu, 1));
 	generation = kt_filter_get(self->fd, 0).generation;
-	kt_take(&self->t, self->fd, filter_markers_record, self->all);
+	kt_tally_session(&self->t, self->fd, keep_filter_marker, self->all);
 	EXPECT_EQ(0, self->t.wrong);
 	ASSERT_EQ(6, self->all->n[cpu]);
-	EXPECT_TRUE(is(self->all, cpu, &at, 1, KTAPE_PHASE_ON, generation - 1));
+	EXPECT_TRUE(is_next_marker(self->all, cpu, &at, 1, KTAPE_PHASE_ON,
+				   generation - 1));
 	EXPECT_EQ(KTAPE_EV_PROFILE, self->all->m[cpu][at++].op);
-	EXPECT_TRUE(is(self->all, cpu, &at, 1, KTAPE_PHASE_ON, generation));
-	EXPECT_TRUE(is(self->all, cpu, &at, 7, KTAPE_PHASE_ON, generation));
+	EXPECT_TRUE(is_next_marker(self->all, cpu, &at, 1, KTAPE_PHASE_ON,
+				   generation));
+	EXPECT_TRUE(is_next_marker(self->all, cpu, &at, 7, KTAPE_PHASE_ON,
+				   generation));
 	EXPECT_EQ(KTAPE_EV_PROFILE, self->all->m[cpu][at++].op);
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A CPU finds out once a switch whether the thread that runs passes the thread
- * filters, and keeps the match.  Change what the match depends on while the
- * thread runs on another CPU, without a switch in between: the thread knows by itself
- * which of its calls must be recorded.
+ * filters, and keeps the result: the match.  Change what the match depends on while the
+ * thread runs on another CPU, without a switch in between.  The thread makes one call
+ * while it passes and another one while it does not, so the trace shows a wrong match.
  */
 #include <sys/stat.h>
 
@@ -19,7 +19,7 @@ FIXTURE(match)
 {
 	int fd;
 	struct worker w;
-	struct kt_take t;
+	struct kt_tally t;
 };
 
 FIXTURE_VARIANT(match)
@@ -45,13 +45,13 @@ FIXTURE_SETUP(match)
 	self->fd = worker_session(variant->ops);
 	ASSERT_LE(0, self->fd);
 	kt_pin(0);
-	ASSERT_EQ(0, hire(&self->w, CPU));
+	ASSERT_EQ(0, start_worker_thread(&self->w, CPU));
 }
 
 FIXTURE_TEARDOWN(match)
 {
 	if (self->w.tid)
-		dismiss(&self->w);
+		end_worker_thread(&self->w);
 	close(self->fd);
 }
 
@@ -141,7 +141,7 @@ TEST_F_TIMEOUT(match, uid_changes, 300)
 	pthread_t thread;
 	int failed = 0;
 
-	dismiss(&self->w);
+	end_worker_thread(&self->w);
 	self->w.tid = 0;
 	ASSERT_EQ(0, kt_filter_set(self->fd, KTAPE_FILTER_UID, &uid, 1));
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
@@ -153,11 +153,7 @@ TEST_F_TIMEOUT(match, uid_changes, 300)
 
 /*
  * Followed children and others take turns in forking on one CPU, so that a new thread
- * often has the task_struct of one that the filter answered differently.
- */
-/*
- * Followed children and others take turns in forking on one CPU, so that a new thread
- * often has the task_struct of one that the filter answered differently.
+ * often has the task_struct of one that passed where the new one does not, or the reverse.
  */
 TEST_F_TIMEOUT(match, children, 300)
 {
@@ -165,7 +161,7 @@ TEST_F_TIMEOUT(match, children, 300)
 	char byte;
 	pid_t pid;
 
-	dismiss(&self->w);
+	end_worker_thread(&self->w);
 	self->w.tid = 0;
 	ASSERT_EQ(0, pipe(go));
 	ASSERT_EQ(0, pipe(done));
@@ -216,7 +212,7 @@ struct caller {
 	uint64_t made;
 };
 
-static void *call_always(void *arg)
+static void *call_until_end(void *arg)
 {
 	struct caller *c = arg;
 	int go;
@@ -238,12 +234,13 @@ TEST_F_TIMEOUT(match, hotplug, 300)
 {
 	struct caller c[2] = { { .yes = true }, { .yes = false } };
 
-	dismiss(&self->w);
+	end_worker_thread(&self->w);
 	self->w.tid = 0;
 	if (kt_set_online(CPU, false) || kt_set_online(CPU, true))
 		SKIP(return, "no CPU hotplug");
 	for (int i = 0; i < 2; i++) {
-		ASSERT_EQ(0, pthread_create(&c[i].thread, NULL, call_always, &c[i]));
+		ASSERT_EQ(0, pthread_create(&c[i].thread, NULL, call_until_end,
+					    &c[i]));
 		while (!__atomic_load_n(&c[i].tid, __ATOMIC_ACQUIRE))
 			sched_yield();
 	}

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A cgroup filter and every way in which a thread gets another cgroup.
+ * Test a cgroup filter with every way in which a thread gets another cgroup.
  *
- * Whether a thread passes is kept until a tracepoint says that it has moved.  So in each
- * test a thread gets another cgroup, most often while it runs on another CPU without a
- * switch, and must be matched with the new one as soon as the call that moved it returns.
+ * The module keeps whether a thread passes (the match) until a tracepoint says that the
+ * thread has moved.  So in each test a thread gets another cgroup, most often while it runs
+ * on another CPU without a switch, and must be matched with the new one as soon as the call
+ * that moved it returns.
  */
 #include <linux/sched.h>
 #include <sys/ioctl.h>
@@ -24,7 +25,7 @@
 FIXTURE(moves)
 {
 	int fd;
-	struct kt_take t;
+	struct kt_tally t;
 };
 
 FIXTURE_VARIANT(moves)
@@ -90,7 +91,7 @@ static void check_moved_calls(struct __test_metadata *_metadata,
 			      FIXTURE_DATA(moves) * self, uint64_t yes)
 {
 	check_worker_calls(_metadata, self->fd, &self->t, yes);
-	/* What is kept back was counted. */
+	/* What did not pass was counted. */
 	EXPECT_LT(0, self->t.filtered[KTAPE_CLASS_SYSCALL]);
 }
 
@@ -116,14 +117,14 @@ static int call_in(const char *path, bool yes)
 
 TEST_F_TIMEOUT(moves, by_another_process, 300)
 {
-	struct worker *w = hire_process(CPU);
+	struct worker *w = start_worker_process(CPU);
 
 	ASSERT_NE(NULL, w);
 	for (int i = 0; i < ROUNDS; i++) {
 		ASSERT_EQ(0, move_process_to_cgroup(w->tid, i & 1 ? OUT : IN));
 		give_worker_order(w, i & 1 ? CALL_NO : CALL_YES);
 	}
-	dismiss_process(w);
+	end_worker_process(w);
 	check_moved_calls(_metadata, self, (uint64_t)(ROUNDS + 1) / 2 * CALLS);
 }
 
@@ -148,8 +149,9 @@ TEST_F_TIMEOUT(moves, by_itself, 300)
 
 /*
  * Processes that are made in one cgroup and in the other often have the same task_struct.
- * Matches are kept by number, modulo 32: by threes, so that one that passes does not
- * always come after 32 others.
+ * A CPU keeps a match in one of 32 places, by the last bits of the thread's number.  Numbers
+ * grow by one, so if the processes took turns by twos, a place would always have the same
+ * answer, and a wrong one would not show.  Therefore every third one passes.
  */
 TEST_F_TIMEOUT(moves, clone_into_cgroup, 300)
 {
@@ -219,12 +221,12 @@ TEST_F_TIMEOUT(moves, controllers_change, 300)
 		"/sys/fs/cgroup/cgroup.subtree_control",
 		TOP "/cgroup.subtree_control",
 	};
-	struct worker *w = hire_process(CPU);
+	struct worker *w = start_worker_process(CPU);
 
 	ASSERT_NE(NULL, w);
 	ASSERT_EQ(0, move_process_to_cgroup(w->tid, IN));
 	if (kt_write_text(tops[0], "+pids") || kt_write_text(tops[1], "+pids")) {
-		dismiss_process(w);
+		end_worker_process(w);
 		SKIP(return, "no controller for processes");
 	}
 	for (int i = 0; i < ROUNDS; i++) {
@@ -234,7 +236,7 @@ TEST_F_TIMEOUT(moves, controllers_change, 300)
 	ASSERT_EQ(0, move_process_to_cgroup(w->tid, OUT));
 	give_worker_order(w, CALL_NO);
 	kt_write_text(tops[1], "-pids");
-	dismiss_process(w);
+	end_worker_process(w);
 	check_moved_calls(_metadata, self, (uint64_t)ROUNDS * CALLS);
 }
 
@@ -248,7 +250,7 @@ TEST_F_TIMEOUT(moves, another_hierarchy, 300)
 	if (mount("none", NAMED, "cgroup", 0, "none,name=kt_moves"))
 		SKIP(return, "no cgroups of version 1");
 	mkdir(NAMED "/some", 0700);
-	w = hire_process(CPU);
+	w = start_worker_process(CPU);
 	ASSERT_NE(NULL, w);
 	for (int i = 0; i < ROUNDS; i++) {
 		ASSERT_EQ(0, move_process_to_cgroup(w->tid, i & 2 ? OUT : IN));
@@ -257,7 +259,7 @@ TEST_F_TIMEOUT(moves, another_hierarchy, 300)
 		give_worker_order(w, i & 2 ? CALL_NO : CALL_YES);
 		yes += i & 2 ? 0 : CALLS;
 	}
-	dismiss_process(w);
+	end_worker_process(w);
 	rmdir(NAMED "/some");
 	EXPECT_EQ(0, umount(NAMED));
 	rmdir(NAMED);
@@ -266,7 +268,8 @@ TEST_F_TIMEOUT(moves, another_hierarchy, 300)
 
 /* ---- an event about a thread that does not run ------------------------------- */
 
-static void take_waking(const struct kt_rec *r, struct kt_take *t)
+/* Count in waking[1] how often thread waking[0] was woken. */
+static void count_wakings_of(const struct kt_rec *r, struct kt_tally *t)
 {
 	int *waking = t->arg;
 
@@ -315,7 +318,7 @@ TEST_F_TIMEOUT(moves, woken_thread, 300)
 		ASSERT_EQ(1, write(fd[1], "w", 1));
 	}
 	waking[0] = pid;
-	kt_take(&self->t, self->fd, take_waking, waking);
+	kt_tally_session(&self->t, self->fd, count_wakings_of, waking);
 	EXPECT_EQ(0, self->t.wrong);
 	EXPECT_EQ(ROUNDS, waking[1]);
 	close(fd[1]);

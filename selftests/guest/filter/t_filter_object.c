@@ -21,7 +21,7 @@ FIXTURE(object)
 	int fd;
 	struct cue c[ACTORS];
 	uint64_t n[ACTORS];
-	struct kt_take t;
+	struct kt_tally t;
 };
 
 FIXTURE_SETUP(object)
@@ -44,7 +44,7 @@ static unsigned int recorded_objects(struct __test_metadata *_metadata,
 	unsigned int got = 0;
 
 	memset(self->n, 0, sizeof(self->n));
-	kt_take(&self->t, self->fd, count_actor_calls, self->n);
+	kt_tally_session(&self->t, self->fd, count_actor_calls, self->n);
 	EXPECT_EQ(0, self->t.wrong);
 	for (int a = 0; a < ACTORS; a++) {
 		if (!(all & B(a)))
@@ -90,7 +90,7 @@ TEST_F_TIMEOUT(object, threads, 120)
 		ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 		/* A thread that is started while the filter is in force. */
 		ASSERT_EQ(0, cue_thread(&self->c[LATE]));
-		act(MAIN);
+		make_actor_calls(MAIN);
 		ASSERT_EQ(0, cue_act(&self->c[THREAD]));
 		ASSERT_EQ(0, cue_act(&self->c[LATE]));
 		EXPECT_EQ(vector[i].pass,
@@ -106,14 +106,14 @@ TEST_F_TIMEOUT(object, threads, 120)
 
 /* ---- children ------------------------------------------------------------------ */
 
-static int whole_family(FIXTURE_DATA(object) * self)
+static int let_family_act(FIXTURE_DATA(object) * self)
 {
-	act(MAIN);
+	make_actor_calls(MAIN);
 	return cue_act(&self->c[CHILD]) || cue_act(&self->c[CHILDS_THREAD]) ||
 	       cue_act(&self->c[GRANDCHILD]);
 }
 
-/* Existing children and later ones. */
+/* Children that exist when the filter is set, and later ones. */
 TEST_F_TIMEOUT(object, children, 120)
 {
 	const unsigned int heirs = B(CHILD) | B(CHILDS_THREAD) | B(GRANDCHILD);
@@ -137,8 +137,8 @@ TEST_F_TIMEOUT(object, children, 120)
 		ASSERT_EQ(0, renew_session(&self->fd));
 		for (int late = 0; late < 2; late++) {
 			if (late == vector[i].late) {
-				pid = family(self->c);
-				/* The child got the tid that the thread had. */
+				pid = fork_family(self->c);
+				/* The child itself has read the tid of its thread. */
 				for (int a = CHILD; a < ACTORS; a++)
 					if (a != CHILDS_THREAD)
 						read(self->c[a].from[0], &tid,
@@ -149,7 +149,7 @@ TEST_F_TIMEOUT(object, children, 120)
 							   vector[i].flags));
 		}
 		ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
-		ASSERT_EQ(0, whole_family(self));
+		ASSERT_EQ(0, let_family_act(self));
 		EXPECT_EQ(vector[i].pass,
 			  recorded_objects(_metadata, self, B(MAIN) | heirs))
 		{
@@ -169,14 +169,14 @@ TEST_F(object, replaced)
 	ASSERT_EQ(0, kt_filter_pid(self->fd, getpid(), KTAPE_PID_THREADS));
 	ASSERT_EQ(0, kt_filter_pid(self->fd, self->c[THREAD].tid, 0));
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
-	act(MAIN);
+	make_actor_calls(MAIN);
 	ASSERT_EQ(0, cue_act(&self->c[THREAD]));
 	EXPECT_EQ(B(THREAD),
 		  recorded_objects(_metadata, self, B(MAIN) | B(THREAD)));
 	ASSERT_EQ(0, renew_session(&self->fd));
 	ASSERT_EQ(0, kt_filter_set(self->fd, KTAPE_FILTER_PID, NULL, 0));
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
-	act(MAIN);
+	make_actor_calls(MAIN);
 	ASSERT_EQ(0, kt_filter_off(self->fd, KTAPE_FILTER_PID));
 	ASSERT_EQ(0, cue_act(&self->c[THREAD]));
 	EXPECT_EQ(B(THREAD),
@@ -203,7 +203,7 @@ TEST_F(object, the_other_thread)
 		kill(pid, SIGUSR1);
 		kill(getpid(), SIGUSR1);
 	}
-	kt_take(&self->t, self->fd, count_actor_signals, n);
+	kt_tally_session(&self->t, self->fd, count_actor_signals, n);
 	EXPECT_EQ(0, self->t.wrong);
 	EXPECT_EQ(CALLS, n[1]);
 	EXPECT_EQ(0, n[0]);
@@ -213,7 +213,7 @@ TEST_F(object, the_other_thread)
 }
 
 /* Another thread of the process may set a thread's name. */
-static void *rename_it(void *arg)
+static void *rename_main_thread(void *arg)
 {
 	char path[64];
 	int fd;
@@ -234,21 +234,22 @@ TEST_F(object, renamed_by_another_thread)
 	ASSERT_EQ(0, kt_profile_only(self->fd, KT_OPS(KTAPE_EV_PROCESS_RENAME)));
 	ASSERT_EQ(0, kt_filter_pid(self->fd, getpid(), 0));
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
-	ASSERT_EQ(0, pthread_create(&thread, NULL, rename_it, NULL));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, rename_main_thread, NULL));
 	ASSERT_EQ(0, pthread_join(thread, NULL));
-	kt_take(&self->t, self->fd, NULL, NULL);
+	kt_tally_session(&self->t, self->fd, NULL, NULL);
 	EXPECT_EQ(0, self->t.wrong);
 	EXPECT_EQ(CALLS, self->t.op[KTAPE_EV_PROCESS_RENAME]);
 }
 
 /* ---- a thread that is made without fork ---------------------------------------------- */
 
+/* Records of the kernel's thread of an io_uring: switches from it, and its name. */
 struct poller {
 	pid_t tid;
 	uint64_t switches, names;
 };
 
-static void take_poller(const struct kt_rec *r, struct kt_take *t)
+static void count_poller_record(const struct kt_rec *r, struct kt_tally *t)
 {
 	struct poller *p = t->arg;
 
@@ -273,7 +274,7 @@ static pid_t other_thread(void)
 	return tid;
 }
 
-/* When a thread runs and becomes idle is not predictable. */
+/* Wait until a thread has been switched out once. When that is is not predictable. */
 static void wait_for_sleep(pid_t tid)
 {
 	char path[64];
@@ -304,7 +305,7 @@ TEST_F(object, io_uring_thread)
 	p.tid = other_thread();
 	ASSERT_NE(0, p.tid);
 	wait_for_sleep(p.tid);
-	kt_take(&self->t, self->fd, take_poller, &p);
+	kt_tally_session(&self->t, self->fd, count_poller_record, &p);
 	EXPECT_EQ(0, self->t.wrong);
 	EXPECT_LE(1, p.switches);
 	EXPECT_LE(1, p.names);
@@ -330,8 +331,8 @@ TEST_F(object, pid_namespace)
 		    kt_filter_tid(self->fd) != 1 ||
 		    kt_control(self->fd, KTAPE_IOC_START))
 			_exit(1);
-		act(CHILD);
-		perform(&self->c[CHILD]);
+		make_actor_calls(CHILD);
+		run_actor(&self->c[CHILD]);
 		_exit(0);
 	}
 	close(self->c[CHILD].from[1]);
@@ -341,7 +342,7 @@ TEST_F(object, pid_namespace)
 	cue_end(&self->c[CHILD]);
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
 	ASSERT_EQ(0, status);
-	act(MAIN);
+	make_actor_calls(MAIN);
 	EXPECT_EQ(B(CHILD), recorded_objects(_metadata, self, B(MAIN) | B(CHILD)));
 	EXPECT_EQ(0, kt_filter_tid(self->fd));
 }
@@ -366,16 +367,16 @@ TEST_F(object, pid_namespace_from_outside)
 
 /*
  * Start the session when the child is ready, and let this process and the child act.  Return:
- * who was recorded.
+ * the recorded actors.
  */
-static unsigned int acted_and_recorded(struct __test_metadata *_metadata,
-				       FIXTURE_DATA(object) * self)
+static unsigned int act_and_get_recorded(struct __test_metadata *_metadata,
+					 FIXTURE_DATA(object) * self)
 {
 	pid_t tid;
 
 	ASSERT_EQ(sizeof(tid), read(self->c[CHILD].from[0], &tid, sizeof(tid)));
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
-	act(MAIN);
+	make_actor_calls(MAIN);
 	ASSERT_EQ(0, cue_act(&self->c[CHILD]));
 	return recorded_objects(_metadata, self, B(MAIN) | B(CHILD));
 }
@@ -407,12 +408,12 @@ TEST_F_TIMEOUT(object, uid, 120)
 		if (!pid) {
 			if (setuid(NOBODY))
 				_exit(1);
-			perform(&self->c[CHILD]);
+			run_actor(&self->c[CHILD]);
 			_exit(0);
 		}
 		EXPECT_EQ((vector[i].main ? B(MAIN) : 0) |
 				  (vector[i].child ? B(CHILD) : 0),
-			  acted_and_recorded(_metadata, self))
+			  act_and_get_recorded(_metadata, self))
 		{
 			TH_LOG("vector %zu", i);
 		}
@@ -462,10 +463,11 @@ TEST_F_TIMEOUT(object, cgroup, 120)
 		pid = fork();
 		if (!pid) {
 			if (!enter_cgroup(path[i]))
-				perform(&self->c[CHILD]);
+				run_actor(&self->c[CHILD]);
 			_exit(0);
 		}
-		EXPECT_EQ(i < 2 ? B(CHILD) : 0, acted_and_recorded(_metadata, self));
+		EXPECT_EQ(i < 2 ? B(CHILD) : 0,
+			  act_and_get_recorded(_metadata, self));
 		ASSERT_EQ(0, kt_filter(self->fd, &f));
 		EXPECT_EQ(st.st_ino, id);
 		f.active = f.generation = 0;

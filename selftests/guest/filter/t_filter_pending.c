@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Pending context records of a session with a thread filter, while profiles with and without
- * context records take turns.
+ * context records take turns.  A context record says which thread runs.  After a switch to a
+ * thread that does not pass it is pending: it is written before the first event that does.
  *
  * Two threads that do not pass rename one that passes, so each event comes after a context
  * record that was pending.  A change of the profile interrupts the writer at any step.  From
@@ -22,6 +23,7 @@
 #define CHANGES 200
 #define NAME	"pending" /* and one more letter */
 
+/* A thread that gives thread @whom the name NAME with letter @nr, until @end. */
 struct renamer {
 	pthread_t thread;
 	int nr;
@@ -110,7 +112,7 @@ struct attribution {
 	long named, unnamed, wrong;
 };
 
-static void check_head_thread(struct attribution *s, const struct kt_rec *r)
+static void take_thread_of_head(struct attribution *s, const struct kt_rec *r)
 {
 	const uint64_t size = s->m->e.block_size, block = r->pos / size;
 	const struct ktape_block *b =
@@ -132,11 +134,11 @@ static void note_given_name(struct attribution *s, const struct kt_rec *r)
 		s->last = r->blob[letter] - 'a';
 }
 
-static void check_pending_record(const struct kt_rec *r, void *arg)
+static void check_rename_record(const struct kt_rec *r, void *arg)
 {
 	struct attribution *s = arg;
 
-	check_head_thread(s, r);
+	take_thread_of_head(s, r);
 	if (r->op == KTAPE_EV_REGISTRY)
 		note_given_name(s, r);
 	if (r->op == KTAPE_EV_CONTEXT)
@@ -154,7 +156,7 @@ static void check_pending_record(const struct kt_rec *r, void *arg)
 		       s->by[s->last].tid, (unsigned long long)r->pos, s->tid);
 }
 
-static int toggle_contexts(int fd, uint32_t flags)
+static int set_rename_profile(int fd, uint32_t flags)
 {
 	struct ktape_profile p = { .op = KTAPE_PROFILE_SET, .flags = flags };
 
@@ -172,11 +174,11 @@ TEST_F_TIMEOUT(pending, profiles, 300)
 		ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_CLEAR));
 		ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 		for (int i = 0; i < CHANGES; i++)
-			ASSERT_EQ(0, toggle_contexts(self->fd,
-						     i & 1 ? KTAPE_PROFILE_NO_CONTEXT :
-							     0));
+			ASSERT_EQ(0, set_rename_profile(
+					     self->fd,
+					     i & 1 ? KTAPE_PROFILE_NO_CONTEXT : 0));
 		ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
-		ASSERT_LT(0, kt_walk(&self->m, check_pending_record, &s));
+		ASSERT_LT(0, kt_walk(&self->m, check_rename_record, &s));
 	}
 	TH_LOG("%ld events of a thread that records name, %ld of none", s.named,
 	       s.unnamed);

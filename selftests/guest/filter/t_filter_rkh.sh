@@ -1,22 +1,24 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=dash disable=SC2317	# functions are called by their names
-# Test the filters of RKH on the command line, with their polarity, and sessions
-# that are configured by a file.
+# Test `ktape profile --suppress` and `--pass`, the filters as the tracer RKH has them: by
+# group (class), event, object (thread) and signal. Also test sessions that are configured
+# by a file.
 
 # shellcheck source=selftests/guest/filter/filters.sh
 . "${0%/*}/filters.sh"
 
 # ---- --suppress and --pass -------------------------------------------------------
 
+# The workload: calls and signals, then the next step of the process that hold() has started.
 do_mix()
 {
 	act getppid 30 signal 10 20 signal 12 7 && go
 }
 
-# mix CALLS SIGNALS-10 SIGNALS-12 HELD: compare the numbers of recorded events;
-# HELD is the number of calls by the workload that hold() has started
-mix()
+# check_mix CALLS SIGNALS-10 SIGNALS-12 HELD: record do_mix and compare the numbers of
+# recorded events; HELD is the number of calls by the workload that hold() has started
+check_mix()
 {
 	recording do_mix || { echo "failed"; cat $dir/log; return 1; }
 	tally "tid=$pid sys_enter .*=getpgid" \
@@ -28,8 +30,8 @@ mix()
 		is "$2" "$usr1" "SIGUSR1" && is "$3" "$usr2" "SIGUSR2"
 }
 
-# Changes of the filters, one after the other; those with + run on a sanitizer
-# kernel too. Each row: the expected numbers for mix, and the options.
+# Changes of the filters, one after the other; only those with + run on a sanitizer
+# kernel. Each row: the expected numbers for check_mix, and the options.
 test_steps()
 {
 	# One test for each row, and one more.
@@ -44,7 +46,7 @@ test_steps()
 		[ "$words" = "${options%PID}" ] || words=${options%PID}$pid
 		# shellcheck disable=SC2086	# words
 		{ ktape profile $words &&
-			mix "$calls" "$usr1" "$usr2" "$held"; } >$dir/out 2>&1
+			check_mix "$calls" "$usr1" "$usr2" "$held"; } >$dir/out 2>&1
 		result $? "$options" $dir/out
 	done <<-EOT
 	-	30 20 7 40	--pass event:sys_enter
@@ -64,7 +66,7 @@ test_steps()
 	ktape profile --suppress "object:$pid" &&
 		shown "pid = $pid:except" >$dir/out 2>&1 && kept >$dir/out 2>&1
 	result $? "a filter that suppresses one object is saved and loaded" $dir/out
-	mix 30 20 7 0 >$dir/out 2>&1
+	check_mix 30 20 7 0 >$dir/out 2>&1
 	result $? "the loaded filter suppresses the object" $dir/out
 	let_go
 	ktape profile --load $dir/base
@@ -98,8 +100,9 @@ uid = 65534
 rate = sys_exit=10
 EOT
 
-# Print the largest packet of a stream, which is a block.
-largest()
+# Print the bytes of the largest packet of a stream, which is a block. Its size in bits is
+# at byte 152 of its header (packet_bits of struct ktape_block).
+print_largest_packet()
 {
 	at=0 most=0 size=$(stat -c %s "$1")
 	while [ $at -lt "$size" ]; do
@@ -135,7 +138,7 @@ test_config()
 	result $? "the file's events and filters are in force" $dir/out
 	{
 		at_least 1 "$overwrite" "overwrite" &&
-			is 32768 "$(largest $dir/t/cpu0)" "bytes of a block"
+			is 32768 "$(print_largest_packet $dir/t/cpu0)" "bytes of a block"
 	} >$dir/out
 	result $? "the file's mode and block size are in force" $dir/out
 	ktape record --config $dir/session --save $dir/saved >$dir/out 2>&1 &&

@@ -35,8 +35,8 @@ static const unsigned char passes[SESSIONS][THREADS] = {
 
 /* What the threads and the test tell each other. */
 struct shared {
-	int go; /* 1: call, 2: end after the calls that were asked for */
-	uint64_t made[THREADS];
+	int go;			/* 1: call; 2: end after at least CALLS calls */
+	uint64_t made[THREADS]; /* calls of each thread */
 };
 
 FIXTURE(sessions)
@@ -46,7 +46,7 @@ FIXTURE(sessions)
 	pid_t woken;
 	int wake[2];
 	int fd[SESSIONS];
-	struct kt_take t;
+	struct kt_tally t;
 };
 
 FIXTURE_VARIANT(sessions)
@@ -63,7 +63,7 @@ FIXTURE_VARIANT_ADD(sessions, calls_and_switches)
 {
 	.ops = { KTAPE_EV_SYS_ENTER, KTAPE_EV_SCHED_SWITCH },
 };
-/* These are about a second thread, which may pass where the running one does not. */
+/* A waking is also about the woken thread, which may pass where the running one does not. */
 FIXTURE_VARIANT_ADD(sessions, calls_and_wakings)
 {
 	.ops = { KTAPE_EV_SYS_ENTER, KTAPE_EV_SCHED_WAKING },
@@ -183,7 +183,7 @@ struct counts {
 	pid_t woken;
 };
 
-static void count_calls_and_wakings(const struct kt_rec *r, struct kt_take *t)
+static void count_calls_and_wakings(const struct kt_rec *r, struct kt_tally *t)
 {
 	struct counts *c = t->arg;
 
@@ -200,7 +200,7 @@ static struct counts check_session_calls(struct __test_metadata *_metadata,
 	struct counts c = { .woken = self->woken };
 	struct ktape_stats st;
 
-	kt_take(&self->t, self->fd[session], count_calls_and_wakings, &c);
+	kt_tally_session(&self->t, self->fd[session], count_calls_and_wakings, &c);
 	EXPECT_EQ(0, self->t.wrong);
 	/* The control ring has no events of threads. */
 	for (int cpu = 0; cpu < kt_cpus(); cpu++) {
@@ -292,7 +292,7 @@ TEST_F_TIMEOUT(sessions, changes_of_one_do_not_matter_to_others, 300)
 	}
 	ASSERT_TRUE(end_workers(self));
 	check_all_sessions(_metadata, self);
-	kt_take(&self->t, self->fd[CHANGED], NULL, NULL);
+	kt_tally_session(&self->t, self->fd[CHANGED], NULL, NULL);
 	EXPECT_EQ(0, self->t.wrong);
 }
 

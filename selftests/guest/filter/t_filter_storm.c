@@ -15,7 +15,7 @@
 #define AT_ONCE	  16
 #define RING	  (16U << 20)
 #define CONTROL	  (2U << 20) /* each process writes a name */
-#define PIDS	  (4 << 20)  /* most that can be alive */
+#define PIDS	  (4 << 20)  /* thread numbers are below this */
 #define CALLS	  3	     /* calls of each process of the first storm */
 #define EXECS	  10	     /* one of so many processes calls execve() */
 #define FORKS	  7	     /* one of so many processes has a child */
@@ -58,7 +58,7 @@ static void run_our_child(int n)
 	syscall(SYS_exit_group, 0);
 }
 
-static void theirs(int n)
+static void run_their_child(int n)
 {
 	repeat_syscall(THEIRS);
 	syscall(SYS_exit_group, n & 1);
@@ -80,35 +80,36 @@ static void fork_children(int n, void (*child)(int n))
 }
 
 /**
- * struct seen - what the trace has
+ * struct storm_trace - what the trace has
  * @state: per thread: WANTED from its fork by a followed thread on, GONE from its exit on
  * @mother: the process in the filter
  * @strange: records of threads that are not followed
  * @enter: sys_enter records by call number
  * @exit: sys_exit records by call number
  */
-struct seen {
+struct storm_trace {
 	unsigned char state[PIDS];
 	pid_t mother;
 	uint64_t strange, enter[512], exit[512];
 };
 
 /*
- * Look at forks first, because the rings of the CPUs are walked one after
- * another.
+ * First walk: note who was forked. The rings of the CPUs are walked one after
+ * another, so other events of a thread may come before its fork.
  */
-static void take_forks(const struct kt_rec *r, struct kt_take *t)
+static void note_forked(const struct kt_rec *r, struct kt_tally *t)
 {
-	struct seen *s = t->arg;
+	struct storm_trace *s = t->arg;
 
 	if (r->op == KTAPE_EV_PROCESS_FORK)
 		s->state[r->args[1]] |= WANTED;
 }
 
-static void take_rest(const struct kt_rec *r, struct kt_take *t)
+/* Second walk: check that each event is of a forked thread, and count calls. */
+static void check_storm_event(const struct kt_rec *r, struct kt_tally *t)
 {
 	uint32_t nr = r->dat20 & 511, tid = r->args[0];
-	struct seen *s = t->arg;
+	struct storm_trace *s = t->arg;
 
 	switch (r->op) {
 	case KTAPE_EV_PROCESS_FORK:
@@ -131,7 +132,7 @@ static void take_rest(const struct kt_rec *r, struct kt_take *t)
 }
 
 /* Return how many of the numbers 0 to n - 1 are divisible by @of. */
-static uint64_t every(uint64_t n, uint64_t of)
+static uint64_t count_divisible(uint64_t n, uint64_t of)
 {
 	return (n + of - 1) / of;
 }
@@ -139,7 +140,7 @@ static uint64_t every(uint64_t n, uint64_t of)
 FIXTURE(storm)
 {
 	int fd;
-	struct seen *seen;
+	struct storm_trace *trace;
 };
 
 FIXTURE_SETUP(storm)
@@ -150,21 +151,21 @@ FIXTURE_SETUP(storm)
 					KTAPE_EV_PROCESS_EXEC, KTAPE_EV_PROCESS_EXIT,
 					KTAPE_EV_SYS_ENTER, KTAPE_EV_SYS_EXIT));
 	ASSERT_LE(0, self->fd);
-	self->seen = calloc(1, sizeof(*self->seen));
+	self->trace = calloc(1, sizeof(*self->trace));
 }
 
 FIXTURE_TEARDOWN(storm)
 {
-	kill(self->seen->mother, SIGKILL);
+	kill(self->trace->mother, SIGKILL);
 	close(self->fd);
-	free(self->seen);
+	free(self->trace);
 }
 
 /*
  * Run the first process of a storm: wait for a byte, make the storm, and stay
  * alive, because its exit is not counted.
  */
-static pid_t mother(int n, int go, int done)
+static pid_t fork_mother(int n, int go, int done)
 {
 	pid_t pid = fork();
 	char byte;
@@ -184,30 +185,31 @@ TEST_F_TIMEOUT(storm, exactly_the_followed_processes, 300)
 {
 	int n = PROCESSES / (kt_scale() > 1 ? 20 : 1), fd = self->fd, go[2],
 	    done[2], status;
-	struct seen *s = self->seen;
+	struct storm_trace *s = self->trace;
 	uint64_t execs, forks;
-	struct kt_take t;
+	struct kt_tally t;
 	pid_t other;
 	char byte;
 
 	ASSERT_EQ(0, pipe(go));
 	ASSERT_EQ(0, pipe(done));
-	s->mother = mother(n, go[0], done[1]);
+	s->mother = fork_mother(n, go[0], done[1]);
 	ASSERT_EQ(0, kt_filter_pid(fd, s->mother, KTAPE_PID_CHILDREN));
 	ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_START));
 	other = fork();
 	if (!other) {
-		fork_children(n / OTHERS, theirs);
+		fork_children(n / OTHERS, run_their_child);
 		_exit(0);
 	}
 	ASSERT_EQ(1, write(go[1], "x", 1));
 	ASSERT_EQ(other, waitpid(other, &status, 0));
 	ASSERT_EQ(1, read(done[0], &byte, 1));
-	kt_take(&t, fd, take_forks, s);
+	kt_tally_session(&t, fd, note_forked, s);
 	EXPECT_EQ(0, t.wrong);
-	kt_take(&t, fd, take_rest, s);
-	execs = every(n, EXECS) + every(n, EXECS * FORKS);
-	forks = n + every(n, FORKS);
+	kt_tally_session(&t, fd, check_storm_event, s);
+	/* A child that forked before execve() calls it in both processes. */
+	execs = count_divisible(n, EXECS) + count_divisible(n, EXECS * FORKS);
+	forks = n + count_divisible(n, FORKS);
 	TH_LOG("%llu forks, %llu execs, %llu exits, %llu calls; %llu filtered",
 	       (unsigned long long)t.op[KTAPE_EV_PROCESS_FORK],
 	       (unsigned long long)t.op[KTAPE_EV_PROCESS_EXEC],
@@ -227,7 +229,8 @@ TEST_F_TIMEOUT(storm, exactly_the_followed_processes, 300)
 	 * Count each call once, again after a fork on both sides, and once
 	 * after execve().
 	 */
-	EXPECT_EQ(CALLS * (n + 2 * every(n, FORKS) + execs), s->enter[OURS]);
+	EXPECT_EQ(CALLS * (n + 2 * count_divisible(n, FORKS) + execs),
+		  s->enter[OURS]);
 	EXPECT_EQ(s->enter[OURS], s->exit[OURS]);
 	EXPECT_EQ(0, s->enter[THEIRS] + s->exit[THEIRS]);
 	EXPECT_LE((uint64_t)2 * CALLS * (n / OTHERS),

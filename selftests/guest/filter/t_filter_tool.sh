@@ -3,6 +3,11 @@
 # shellcheck shell=dash disable=SC2317	# functions are called by their names
 # Test each filter option of `ktape profile`: it is set, shown, filters a known
 # workload, and does the same after it was saved and loaded.
+#
+# do_NAME is the workload for a filter, check_NAME checks what was recorded of it.
+# The helpers are in filters.sh: prove() sets a filter and checks all that, tally()
+# counts the recorded events that match each term, is() and at_least() compare
+# numbers. The program act takes steps: "getppid 30" makes as many calls.
 
 # shellcheck source=selftests/guest/filter/filters.sh
 . "${0%/*}/filters.sh"

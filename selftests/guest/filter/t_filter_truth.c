@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Test the truth table of RKH's four kinds of filters on one event: it is
- * recorded if its group, the event, its object and its signal all pass.
+ * Test the truth table of four kinds of filters on one event (the filters of RKH,
+ * a tracer whose `--suppress` and `--pass` the command has): it is recorded if its
+ * group, the event, its object and its signal all pass. A group is a class of
+ * events, an object a thread.
  */
 #include "kselftest_harness.h"
 
@@ -18,7 +20,7 @@
 #define NUMBER 8 /* the bitmap of signals has our signal */
 #define ROWS   16
 
-static void count_own_signals(const struct kt_rec *r, struct kt_take *t)
+static void count_own_signals(const struct kt_rec *r, struct kt_tally *t)
 {
 	uint64_t *n = t->arg;
 
@@ -40,7 +42,7 @@ static int set_row_profile(int fd, int row)
 	return kt_profile(fd, &p);
 }
 
-static int filters(int fd, int row, pid_t other)
+static int set_row_filters(int fd, int row, pid_t other)
 {
 	return kt_filter_pid(fd, row & OBJECT ? getpid() : other, 0) ?:
 		       kt_filter_bit(fd, KTAPE_FILTER_SIGNAL, 1, SIGNAL - 1,
@@ -70,15 +72,15 @@ TEST_F_TIMEOUT(truth, sixteen_rows, 120)
 		bool pass = row == ROWS - 1;
 		int fd = kt_session(0, RING, 0, KT_OPS(0));
 		uint64_t recorded = 0;
-		struct kt_take t;
+		struct kt_tally t;
 
 		ASSERT_LE(0, fd);
 		ASSERT_EQ(0, set_row_profile(fd, row));
-		ASSERT_EQ(0, filters(fd, row, other));
+		ASSERT_EQ(0, set_row_filters(fd, row, other));
 		ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_START));
 		for (int i = 0; i < TIMES; i++)
 			raise(SIGNAL);
-		kt_take(&t, fd, count_own_signals, &recorded);
+		kt_tally_session(&t, fd, count_own_signals, &recorded);
 		TH_LOG("group %d event %d object %d signal %d: %llu of %d",
 		       !!(row & GROUP), !!(row & EVENT), !!(row & OBJECT),
 		       !!(row & NUMBER), (unsigned long long)recorded, TIMES);

@@ -12,7 +12,7 @@
 #define CODE(minor)  KTAPE_EXC_CODE(0x1234, minor)
 #define HAS_BUFFER   8
 
-static struct kt_seens seen;
+static struct kt_emit_recs seen;
 
 /* ---- exceptions ---------------------------------------------------------- */
 
@@ -32,13 +32,13 @@ static struct kt_seens seen;
 		BOTH(KTAPE_HW_SEVERITY1, 5, 1, 2, 3, 4, 5),             \
 		BOTH(KTAPE_HW_SEVERITY3, 6, 1, 2, 3, 4, 5, 6)
 
-static const struct kt_seen kernel_exceptions[] = {
+static const struct kt_emit_rec kernel_exceptions[] = {
 	ALL_TRACES,
 	{ KTAPE_EV_EXCEPTION, KTAPE_HW_SEVERITY2 | HAS_BUFFER, 1, { CODE(32) }, 3, "buf" },
 	{ 0 },
 };
 
-static const struct kt_seen user_exceptions[] = {
+static const struct kt_emit_rec user_exceptions[] = {
 	ALL_TRACES,
 	/* An empty buffer differs from no buffer. */
 	{ KTAPE_EV_EXCEPTION, KTAPE_HW_SEVERITY2 | HAS_BUFFER, 1, { CODE(33) }, 0, "" },
@@ -60,7 +60,7 @@ static const struct kt_seen user_exceptions[] = {
 /* opcode 200, dat20 0xabcde, p, 2 arguments */
 #define FOREIGN (200U | 0xabcdeU << 8 | 1U << 28 | 2U << 29)
 
-static const struct kt_seen kernel_markers[] = {
+static const struct kt_emit_rec kernel_markers[] = {
 	{ KTAPE_EV_TRACE_EVENT, 0, 1, { FOREIGN }, 11, "\1\0\0\0\2\0\0\0buf" },
 	MARK(MARK_BEGIN, 1, 0, "zero"),
 	MARK(MARK_BEGIN, 0, 7, ""),
@@ -94,7 +94,7 @@ static const struct kt_seen kernel_markers[] = {
 	"\x0a\1\0\0\0\0\0\0\0"   \
 	"\x0b\x09\0\0\0"
 
-static const struct kt_seen user_markers[] = {
+static const struct kt_emit_rec user_markers[] = {
 	MARK(MARK, 0, 1, "moment"),
 	MARK(MARK, 1, 0xffffffff, ""),
 	MARK(MARK_BEGIN, 0, 2, "outer"),
@@ -225,7 +225,7 @@ TEST_F_TIMEOUT(emit, all_forms_of_a_program, 120)
 }
 
 /* Return true if all words of a stored TraceEvent are equal. */
-static bool has_equal_words(const struct kt_seen *v)
+static bool has_equal_words(const struct kt_emit_rec *v)
 {
 	uint32_t words[15];
 

@@ -21,7 +21,7 @@
 #define NAMES_OF_ONE   64 /* as in module/emit/name.c */
 #define KERNEL_ADDRESS 0xffffffff81000000ULL
 
-static struct kt_seens seen;
+static struct kt_emit_recs seen;
 
 FIXTURE(mark){};
 

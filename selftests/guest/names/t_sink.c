@@ -14,7 +14,7 @@
 #define CPUS_MAX 64
 #define DEPTH	 8 /* as in module/emit/sink.c */
 
-static struct kt_seens seen;
+static struct kt_emit_recs seen;
 static int marks;
 
 static int sink_seen(const char *module)

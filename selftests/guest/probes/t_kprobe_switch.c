@@ -187,7 +187,7 @@ TEST_F_TIMEOUT(window, header, 120)
 TEST_F_TIMEOUT(window, filter, 120)
 {
 	struct seen s = { .m = &self->m, .block = UINT64_MAX };
-	struct kt_take t;
+	struct kt_tally t;
 
 	if (self->missing)
 		SKIP(return, INSIDE "() cannot be probed");
@@ -201,7 +201,7 @@ TEST_F_TIMEOUT(window, filter, 120)
 	EXPECT_EQ(0, s.wrong);
 	EXPECT_EQ(0, s.foreign);
 	EXPECT_EQ(0, s.missing);
-	kt_take(&t, self->fd, NULL, NULL);
+	kt_tally_session(&t, self->fd, NULL, NULL);
 	EXPECT_EQ(0, t.wrong);
 	EXPECT_LT(0, t.filtered[KTAPE_CLASS_KPROBE]);
 }

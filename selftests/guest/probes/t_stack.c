@@ -398,7 +398,7 @@ TEST_F(stack, longer_than_a_record)
 TEST_F_TIMEOUT(stack, limit_of_stacks, 60)
 {
 	const struct ktape_filter_rate limit = { KTAPE_EV_KERNEL_STACK, PER_SECOND };
-	struct kt_take t;
+	struct kt_tally t;
 	time_t before;
 
 	kt_ops_add(self->mask, KTAPE_EV_SYS_ENTER);
@@ -410,7 +410,7 @@ TEST_F_TIMEOUT(stack, limit_of_stacks, 60)
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	before = time(NULL);
 	kt_getppids(CALLS);
-	kt_take(&t, self->fd, NULL, NULL);
+	kt_tally_session(&t, self->fd, NULL, NULL);
 	EXPECT_EQ(0, t.wrong);
 	EXPECT_LE(CALLS, t.op[KTAPE_EV_SYS_ENTER]);
 	EXPECT_EQ(0, t.rate[KTAPE_CLASS_SYSCALL]);
@@ -426,14 +426,14 @@ TEST_F_TIMEOUT(stack, lost_events_have_none, 60)
 {
 	int fd = kt_session(KTAPE_MODE_DISCARD, 64 << 10, 0,
 			    KT_OPS(KTAPE_EV_SYS_ENTER));
-	struct kt_take t;
+	struct kt_tally t;
 
 	ASSERT_LE(0, fd);
 	kt_ops_add(self->mask, KTAPE_EV_SYS_ENTER);
 	ASSERT_EQ(0, stacks_of(fd, KTAPE_FILTER_SET, self->mask));
 	ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_START));
 	kt_getppids(5000);
-	kt_take(&t, fd, NULL, NULL);
+	kt_tally_session(&t, fd, NULL, NULL);
 	EXPECT_EQ(0, t.wrong);
 	EXPECT_LT(0, t.lost[KTAPE_CLASS_SYSCALL]);
 	EXPECT_EQ(t.op[KTAPE_EV_SYS_ENTER], t.emitted[KTAPE_CLASS_STACK]);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Check the times of a trace, for t_clock.sh, which loads the module with each
- * clock. Record calls of all CPUs between two readings of CLOCK_MONOTONIC, and
- * relate the trace clock to CLOCK_MONOTONIC in the three ways that a trace
- * offers.
+ * clock. Record calls of all CPUs, each between two readings of CLOCK_MONOTONIC,
+ * and convert their times to CLOCK_MONOTONIC in the three ways that a trace
+ * offers: the offset in the metadata, the clock_sync records, and the pair of
+ * times in each block's header. A converted time must lie between the readings.
  *
  * usage: clockcheck [ROUNDS]
  *   ROUNDS: starts and stops, with pauses between (default 3)
@@ -26,11 +27,13 @@
  * The two clocks are read one after the other, and a virtual CPU may be
  * descheduled in between, sometimes for long.
  */
-#define PAIR_SLACK_NS 100e6
-#define PAIRS_LATE    1
+#define PAIR_SLACK_NS 100e6 /* between the two readings of a pair */
+#define PAIRS_LATE    1	    /* pairs that may be further apart than that */
+/* With clock=mono the trace uses the kernel's NMI-safe clock, which may differ slightly. */
 #define FAST_SLACK_NS 20e3
-#define DRIFT	      1e-4
+#define DRIFT	      1e-4 /* relative error of the trace clock's frequency */
 
+/* The marked calls of one CPU: CLOCK_MONOTONIC before and after, and the time in the trace. */
 struct calls {
 	uint64_t begin[CALLS], end[CALLS], ts[CALLS];
 	int nr;
@@ -42,6 +45,11 @@ struct pair {
 	int64_t mono;
 };
 
+/*
+ * All that was recorded: calls, pairs of clock_sync records and of block headers.
+ * @ns: nanoseconds of a tick; @offset_ns: CLOCK_MONOTONIC at trace clock 0; @mono:
+ * the trace clock is CLOCK_MONOTONIC.
+ */
 static struct {
 	struct calls cpu[CPUS_MAX];
 	struct pair syncs[CPUS_MAX * ROUNDS * 2 + 64], blocks[4096];
@@ -51,7 +59,7 @@ static struct {
 	bool mono;
 } c;
 
-static void timed(uint64_t n)
+static void make_timed_call(uint64_t n)
 {
 	int cpu = sched_getcpu();
 	struct calls *s = &c.cpu[cpu];
@@ -84,13 +92,14 @@ static void note_clock_record(const struct ktape_block *b,
 		c.cpu[b->cpu].ts[n] = r->ts;
 }
 
+/* Return: 1, the exit status. */
 static int print_mismatch(const char *what, double a, double b)
 {
 	printf("%s: %.0f and %.0f\n", what, a, b);
 	return 1;
 }
 
-/* The clock's description in the metadata. */
+/* Read and check the clock's description in the metadata. Return: 0, or 1 after an error. */
 static int read_metadata(int fd)
 {
 	struct ktape_metadata m = { .size = sizeof(m) };
@@ -162,8 +171,8 @@ static int by_offset(const void *x, const void *y)
 	return (off < 0) - (off > 0);
 }
 
-/* Choose a median pair, which is not delayed, as reference for the others. */
-static struct pair good_pair(void)
+/* Choose the pair with the median offset, which is not delayed, as reference for the others. */
+static struct pair choose_median_pair(void)
 {
 	static struct pair p[sizeof(c.syncs) / sizeof(c.syncs[0])];
 
@@ -172,7 +181,10 @@ static struct pair good_pair(void)
 	return p[(c.nr_syncs - 1) / 2];
 }
 
-/* Pairs are off in one direction only, because the second clock is read later. */
+/*
+ * A delay moves a pair in one direction only, because CLOCK_MONOTONIC is read last:
+ * only there a few may exceed the slack.
+ */
 static int check_pairs(const char *what, const struct pair *p, int nr,
 		       const struct pair *good)
 {
@@ -207,7 +219,7 @@ static int record_rounds(int fd, int rounds)
 	/* The pauses last seconds, so that the low half of any clock wraps. */
 	for (int i = 0; i < rounds; i++) {
 		if (kt_control(fd, KTAPE_IOC_START) ||
-		    kt_loads_start(load, cpus, CALLS / ROUNDS, timed))
+		    kt_loads_start(load, cpus, CALLS / ROUNDS, make_timed_call))
 			return print_mismatch("start", 0, 0);
 		kt_loads_wait(load, cpus);
 		if (i < rounds - 1)
@@ -247,7 +259,7 @@ int main(int argc, char **argv)
 	slack = c.mono ? FAST_SLACK_NS : PAIR_SLACK_NS;
 	if (check_calls_by_pair("metadata", &load, slack) || !c.nr_syncs)
 		return 1;
-	good = good_pair();
+	good = choose_median_pair();
 	return check_calls_by_pair("clock_sync", &good, PAIR_SLACK_NS) ||
 	       check_pairs("clock_sync", c.syncs, c.nr_syncs, &good) ||
 	       check_pairs("block", c.blocks, c.nr_blocks, &good);

@@ -22,7 +22,7 @@
 #define KTG_PIPES_MAX  8192
 #define KTG_LEFT_KIB   (32 * 1024) /* memory that the pipes leave */
 
-/* Pipes that hold the pages, and pipes that held those between them. */
+/* @nr pipes that hold pages, and @nr pipes that held those between them. */
 struct ktg_pipes {
 	int kept[KTG_PIPES_MAX][2];
 	int freed[KTG_PIPES_MAX][2];
@@ -74,7 +74,7 @@ static inline void ktg_close(int p[][2], int nr)
 	}
 }
 
-/* Write @nr pages into a pipe. */
+/* Write @nr pages into a pipe. Return: 0 or -errno. */
 static inline int ktg_fill(int fd, int nr)
 {
 	for (int i = 0; i < nr; i++)
@@ -83,7 +83,10 @@ static inline int ktg_fill(int fd, int nr)
 	return 0;
 }
 
-/* Take all memory but KTG_LEFT_KIB by single pages, then free every other run of @run pages. */
+/*
+ * Take all memory but KTG_LEFT_KIB by single pages, then free every other run of @run
+ * pages. Return: 0 or -errno.
+ */
 static inline int ktg_fragment(struct ktg_pipes *g, int run)
 {
 	const struct rlimit files = { 4 * KTG_PIPES_MAX, 4 * KTG_PIPES_MAX };

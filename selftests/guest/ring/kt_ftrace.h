@@ -136,7 +136,7 @@ static inline uint64_t ktf_value(const struct ktf_event *e, struct ktf_field f)
 	return v;
 }
 
-/* A number in a file like per_cpu/cpu0/stats: "overrun: 5". */
+/* Return a number of per_cpu/cpuN/stats, which has lines like "overrun: 5"; -1: none. */
 static inline long ktf_stat(int cpu, const char *name)
 {
 	char path[120], line[120], key[64];
@@ -163,7 +163,11 @@ static inline int ktf_level(unsigned int flags)
 
 /*
  * Call @take for each event of a page. Return: number of events, or -EBADMSG if the page
- * is not what the kernel's description says.
+ * is not what the kernel's description says, or if ftrace has lost events before it.
+ *
+ * A page begins with its time and the number of bytes that follow, 8 bytes each. The lower
+ * 5 bits of an event's first word are its type, the others the time since the event before.
+ * Types 1 to 28 are events of as many words; with type 0 the next word is the length.
  */
 static inline long ktf_walk(const char *page, size_t len,
 			    void (*take)(const struct ktf_event *e, void *arg),

@@ -15,7 +15,10 @@
 
 #include "kt_ftrace_pairs.h"
 
-/* A wrong record stays half until the next event of a task, which may take long. */
+/*
+ * Events without ftrace's record that are kept: one that ftrace missed in an interrupt
+ * stays until the next event of a task.
+ */
 #define KTF_HALF 256
 
 /**
@@ -24,7 +27,7 @@
  * @moved: of these the ones that were interrupted between the two records
  * @ours: events that only ktape has
  * @theirs: events that only ftrace has
- * @first: time about which the first of them is
+ * @first: time near the first event that only one of them has, 0 = there is none
  * @longest: longest time between the two records of an event that was not interrupted
  */
 struct matched {
@@ -51,6 +54,7 @@ struct halves {
 	struct half v[KTF_HALF];
 };
 
+/* Add @n events to *@which, which is m->ours or m->theirs. */
 static void count_unmatched(struct matched *m, uint64_t *which, uint64_t n,
 			    uint64_t ts)
 {
@@ -59,7 +63,7 @@ static void count_unmatched(struct matched *m, uint64_t *which, uint64_t n,
 	*which += n;
 }
 
-/* Ktape records an event. */
+/* Push ktape's record of an event. If there is no room, the oldest one is ktape's only. */
 static void begin_half(struct halves *h, const struct item *e, struct matched *m)
 {
 	if (h->nr == KTF_HALF) {
@@ -70,11 +74,13 @@ static void begin_half(struct halves *h, const struct item *e, struct matched *m
 	h->v[h->nr++] = (struct half){ e, INT_MAX };
 }
 
-/* An event of @level happened: the ones that it interrupted are of a lower context. */
+/*
+ * An event of @level happened: events that are still half recorded were interrupted by it.
+ * Nothing is lower than a task, so a task's event proves that ftrace has missed them all.
+ */
 static void interrupt_all(struct halves *h, int level, uint64_t ts,
 			  struct matched *m)
 {
-	/* Nothing is lower than a task. */
 	if (!level) {
 		count_unmatched(m, &m->ours, h->nr, ts);
 		h->nr = 0;
@@ -83,7 +89,10 @@ static void interrupt_all(struct halves *h, int level, uint64_t ts,
 		h->v[i].lowest = level < h->v[i].lowest ? level : h->v[i].lowest;
 }
 
-/* Ftrace records an event. */
+/*
+ * Find the half to which ftrace's record belongs: the last with its key that only higher
+ * contexts have interrupted. Events above it on the stack are ktape's only.
+ */
 static void end_half(struct halves *h, const struct item *e, struct matched *m)
 {
 	int at = h->nr - 1;
@@ -106,7 +115,10 @@ static void end_half(struct halves *h, const struct item *e, struct matched *m)
 	interrupt_all(h, e->level, e->ts, m);
 }
 
-/* Return whether ftrace's record is next; at the same time the order is that of a pair. */
+/*
+ * Return whether ftrace's record is next. At equal times it is only if it completes the
+ * event on top.
+ */
 static bool theirs_is_next(const struct halves *h, const struct items *theirs,
 			   size_t i, const struct items *ours, size_t j)
 {

@@ -209,7 +209,7 @@ static const struct pair pairs[] = {
 
 /**
  * struct item - a record, reduced to what both tracers have
- * @key: opcode and values
+ * @key: opcode and two values of 28 bits, see key_of()
  * @ts: time
  * @level: context, of ftrace's only
  */
@@ -280,7 +280,7 @@ static int find_known_pairs(void)
 	return nr;
 }
 
-static void take_theirs(const struct ktf_event *e, void *arg)
+static void add_ftrace_event(const struct ktf_event *e, void *arg)
 {
 	const struct pair *p;
 	uint64_t value[2] = {};
@@ -299,7 +299,7 @@ static void take_theirs(const struct ktf_event *e, void *arg)
 	add_item(arg, key_of(p->op, value), e->ts, e->level);
 }
 
-static void take_our_record(const struct kt_rec *r, void *arg)
+static void add_ktape_record(const struct kt_rec *r, void *arg)
 {
 	const struct pair *p;
 	uint64_t value[2] = {};

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Record increasing numbers with one thread per CPU and print the progress:
- * "mirror CPU NUMBER" is printed after NUMBER was recorded.
+ * "mirror CPU NUMBER" is printed after NUMBER was recorded. The script `persist`
+ * crashes the guest meanwhile, and compares the numbers in the memory that
+ * survives with the printed ones.
  *
  * usage: mirror FILE	(where to print: a serial line)
  */
@@ -17,7 +19,7 @@
 #include <ktape_mark.h>
 
 #define CPUS	 64
-#define MARKER	 1000 /* + cpu */
+#define MARKER	 1000 /* id of CPU 0's value markers; CPU n has 1000 + n */
 #define PAUSE_US 20000
 
 static atomic_llong recorded[CPUS];

@@ -10,7 +10,8 @@
 clocks="mono cycles auto"
 checked=
 
-last_words()
+# last_message: print the last line that the module has logged
+last_message()
 {
 	dmesg | grep 'ktape:' | grep -v 'cannot be loaded' | tail -n 1
 }
@@ -21,9 +22,9 @@ used()
 	sed -n '/ a tick$/{s/,.*//p;q;}' /tmp/test/clock
 }
 
-# tells_right CLOCK: check the times. For "auto" one round is enough if its
-# clock was checked before.
-tells_right()
+# check_times CLOCK: check the times. For "auto" one round is enough if the
+# clock that it chose was checked before.
+check_times()
 {
 	if [ "$1" = auto ]; then
 		clockcheck 1 || return
@@ -34,18 +35,19 @@ tells_right()
 	clockcheck
 }
 
-check()
+# check_clock CLOCK: load the module with this clock. Only "cycles" may be refused.
+check_clock()
 {
 	if ! insmod "$KTAPE_MODULE" clock="$1" 2>/tmp/test/insmod; then
 		[ "$1" = cycles ]
 		result $? "clock=$1 loads, or is one that may be refused"
-		last_words | grep -q 'clock=cycles is not reliable'
+		last_message | grep -q 'clock=cycles is not reliable'
 		result $? "clock=$1: the log says why it is refused"
-		skip "clock=$1: times are right" "$(last_words)"
+		skip "clock=$1: times are right" "$(last_message)"
 		return
 	fi
 	result 0 "clock=$1 loads"
-	tells_right "$1" >/tmp/test/clock 2>&1
+	check_times "$1" >/tmp/test/clock 2>&1
 	result $? "clock=$1: times are right"
 	sed 's/^/# /' /tmp/test/clock
 	used=$(used)
@@ -60,13 +62,13 @@ check()
 
 echo "TAP version 13"
 for clock in $clocks; do
-	check "$clock"
+	check_clock "$clock"
 done
 if insmod "$KTAPE_MODULE" clock=sundial 2>/dev/null; then
 	result 1 "an unknown clock is refused"
 	rmmod ktape
 else
-	last_words | grep -q 'clock=sundial is not cycles, mono or auto'
+	last_message | grep -q 'clock=sundial is not cycles, mono or auto'
 	result $? "an unknown clock is refused"
 fi
 echo "1..$n"

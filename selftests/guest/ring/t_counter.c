@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Compare a session's counts with those of an independent module (kt_counts.h).
- * Signals, which only this program sends, and what ktape_nest emits in tasks,
- * interrupts and a sink must be equal.
+ * Compare a session's counts with those of an independent module, kt_count
+ * (kt_counts.h), which is read before and after START and STOP: each count must
+ * lie between the differences. Signals have hardly another sender than this
+ * program, so theirs are known almost exactly. What the module ktape_nest emits
+ * in tasks, interrupts and a sink must be counted exactly.
  */
 #include <signal.h>
 
@@ -14,7 +16,7 @@
 #include "kt_load.h"
 
 #define SIGNALS 200
-#define OTHERS	2 /* signals of other senders, per CPU */
+#define OTHERS	2 /* signals of other senders around START and STOP, per CPU */
 
 static volatile sig_atomic_t taken;
 
@@ -23,7 +25,8 @@ static void counter_signal(int number)
 	taken += number == SIGUSR1;
 }
 
-static uint64_t parameter(const char *name)
+/* Return a counter of ktape_nest; 0: it is not loaded. */
+static uint64_t nest_counter(const char *name)
 {
 	unsigned long long n = 0;
 	char path[100];
@@ -42,7 +45,7 @@ FIXTURE(counter)
 {
 	int fd, cpus;
 	struct ktc_counter counter; /* sums over all recordings */
-	uint64_t nested;
+	uint64_t nested;	    /* events that ktape_nest has emitted */
 };
 
 FIXTURE_VARIANT(counter)
@@ -94,11 +97,11 @@ static void cause_all_classes(FIXTURE_DATA(counter) * self)
 }
 
 /*
- * Check the session's counts: all lie between the readings. Events with hardly
- * any other source must be equal, except when a process ends just then and the
- * kernel signals its parent.
+ * Check the session's counts: all lie between the readings. The readings of
+ * signals may differ by OTHERS: when a process ends just then, the kernel
+ * signals its parent. Return: number of errors.
  */
-static int counter_check(FIXTURE_DATA(counter) * self,
+static int check_counter(FIXTURE_DATA(counter) * self,
 			 struct __test_metadata *_metadata)
 {
 	const struct ktc_counter *c = &self->counter;
@@ -123,9 +126,10 @@ static int counter_check(FIXTURE_DATA(counter) * self,
 	return wrong + (user != self->nested);
 }
 
-/* Record once, with @middle between START and STOP. */
-static int span(FIXTURE_DATA(counter) * self, struct __test_metadata *_metadata,
-		int (*middle)(FIXTURE_DATA(counter) * self))
+/* Record once, with @middle between START and STOP. Return: 0, -errno, or the errors. */
+static int record_counted_span(FIXTURE_DATA(counter) * self,
+			       struct __test_metadata *_metadata,
+			       int (*middle)(FIXTURE_DATA(counter) * self))
 {
 	struct ktc_counter *c = &self->counter;
 	struct ktc_counts now;
@@ -147,10 +151,10 @@ static int span(FIXTURE_DATA(counter) * self, struct __test_metadata *_metadata,
 			break;
 	}
 	ret = ret ?: ktc_stop(c, self->fd);
-	return ret ?: counter_check(self, _metadata);
+	return ret ?: check_counter(self, _metadata);
 }
 
-static int with_hotplug(FIXTURE_DATA(counter) * self)
+static int hotplug_last_cpu(FIXTURE_DATA(counter) * self)
 {
 	int cpu = self->cpus - 1, ret;
 
@@ -161,12 +165,12 @@ static int with_hotplug(FIXTURE_DATA(counter) * self)
 	return ret ?: kt_set_online(cpu, true);
 }
 
-static int with_nested(FIXTURE_DATA(counter) * self)
+static int load_nest_module(FIXTURE_DATA(counter) * self)
 {
 	int ret = kt_insmod("/tests/ktape_nest.ko", "");
 
-	self->nested += parameter("in_tasks") + parameter("in_interrupts") +
-			parameter("in_sinks");
+	self->nested += nest_counter("in_tasks") +
+			nest_counter("in_interrupts") + nest_counter("in_sinks");
 	kt_rmmod("ktape_nest");
 	return ret;
 }
@@ -178,13 +182,14 @@ static int with_nested(FIXTURE_DATA(counter) * self)
 TEST_F_TIMEOUT(counter, agrees, 1800)
 {
 	static int (*const middles[])(FIXTURE_DATA(counter) * self) = {
-		NULL, with_nested, with_hotplug, NULL, with_nested,
+		NULL, load_nest_module, hotplug_last_cpu,
+		NULL, load_nest_module,
 	};
 	uint64_t width = 0, total = 0;
 	size_t at, nr = kt_scale() > 1 ? 3 : sizeof(middles) / sizeof(*middles);
 
 	for (at = 0; at < nr; at++)
-		ASSERT_EQ(0, span(self, _metadata, middles[at]))
+		ASSERT_EQ(0, record_counted_span(self, _metadata, middles[at]))
 		{
 			TH_LOG("span %zu", at);
 		}
@@ -193,6 +198,7 @@ TEST_F_TIMEOUT(counter, agrees, 1800)
 	TH_LOG("%llu events, %llu of them at starts and stops; %llu nested",
 	       (unsigned long long)total, (unsigned long long)width,
 	       (unsigned long long)self->nested);
+	/* Otherwise the comparison would prove little. */
 	EXPECT_LT(width * 4, total);
 	EXPECT_LT(1000, self->nested);
 }

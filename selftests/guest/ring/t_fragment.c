@@ -2,9 +2,9 @@
 /*
  * Test rings on a machine whose memory is fragmented: pipes hold pages between the free
  * ones, so hardly any piece of memory is as large as a block.  Sessions have rings of the
- * size that they ask for, with everything in them, and status says which of their
- * blocks are in pieces.  Also how rings count in a memory cgroup, and what a lack of
- * memory is called.
+ * size that they ask for, with everything in them, and status says how much of them is
+ * in pieces smaller than a block.  Also how rings are charged to a memory cgroup, and how
+ * the command reports a lack of memory.
  */
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -26,7 +26,7 @@
 #define BLOCK	     (64 * K)
 #define PAGE	     (4 * K)
 #define MIN_FREE     "/proc/sys/vm/min_free_kbytes"
-#define MIN_FREE_KIB "8192" /* less, so that nobody is killed */
+#define MIN_FREE_KIB "8192" /* less than usual, so that nothing is killed */
 #define CPUS_MAX     16
 #define CGROUP	     "/sys/fs/cgroup/ktape-fragment"
 #define CHUNK	     (1 << 20)
@@ -34,14 +34,14 @@
 
 static struct ktg_pipes pipes;
 
-/* Memory of single pages. */
+/* Free memory is single pages. */
 FIXTURE(pages)
 {
 	int dev, fd, cpus;
 	char min_free[32];
 };
 
-/* Memory in which processes can be made. */
+/* Free memory is pieces of KTG_RUN pages, so processes can be made. */
 FIXTURE(fragment)
 {
 	int dev, fd, cpus;
@@ -75,7 +75,10 @@ static void read_line(const char *path, char *to, int room)
 		fclose(f);
 }
 
-/* Fragment the memory in runs of pages; pieces of @rare KiB must be few then. */
+/*
+ * Fragment the memory in runs of @run pages; pieces of @rare KiB must be few then, and
+ * the free memory large enough for the rings. Return: 0 or -1.
+ */
 static int set_up_fragments(struct __test_metadata *_metadata, char *min_free,
 			    int room, int cpus, int run, unsigned long rare)
 {
@@ -85,7 +88,7 @@ static int set_up_fragments(struct __test_metadata *_metadata, char *min_free,
 	TH_LOG("%d pipes; %ld KiB free, %ld available, %ld in pieces of %lu KiB",
 	       pipes.nr, kt_free_kib(), kt_meminfo("MemAvailable"),
 	       ktg_whole_kib(rare), rare);
-	/* Otherwise this is no test. */
+	/* Otherwise nothing would be tested. */
 	if (ktg_whole_kib(rare) >= (long)(RING / K * cpus / 2) ||
 	    kt_free_kib() <= (long)(RING / K * cpus * 5 / 4))
 		return -1;
@@ -136,7 +139,7 @@ FIXTURE_TEARDOWN(fragment)
 
 /* ---- what is in the rings ------------------------------------------------- */
 
-/* Fill a text with what it has to be.  Return: its bytes. */
+/* Make text number @n of a CPU.  Return: its bytes. */
 static int fill_mark_text(char *to, int cpu, uint64_t n)
 {
 	int len = snprintf(to, KTAPE_MARK_TEXT_MAX, "%d %llu ", cpu,
@@ -148,17 +151,17 @@ static int fill_mark_text(char *to, int cpu, uint64_t n)
 }
 
 /**
- * struct seen - the texts of one ring
+ * struct texts - the texts found in one ring
  * @cpu: its CPU
  * @nr: number of texts, which are to be numbered from 0 on
  * @wrong: texts that are not the next one
  */
-struct seen {
+struct texts {
 	int cpu;
 	uint64_t nr, wrong;
 };
 
-static void see(struct seen *s, const struct kt_rec *r)
+static void check_text(struct texts *s, const struct kt_rec *r)
 {
 	char want[KTAPE_MARK_TEXT_MAX];
 
@@ -169,17 +172,18 @@ static void see(struct seen *s, const struct kt_rec *r)
 	s->nr++;
 }
 
-static void see_mapped(const struct kt_rec *r, void *arg)
+static void check_mapped_text(const struct kt_rec *r, void *arg)
 {
-	see(arg, r);
+	check_text(arg, r);
 }
 
-static void see_read(const struct ktape_block *b, const struct kt_rec *r, void *arg)
+static void check_read_text(const struct ktape_block *b, const struct kt_rec *r,
+			    void *arg)
 {
-	struct seen *s = arg;
+	struct texts *s = arg;
 
 	if (b->cpu < CPUS_MAX && b->kind == KTAPE_RING_EVENT)
-		see(&s[b->cpu], r);
+		check_text(&s[b->cpu], r);
 }
 
 /* Read the whole stream of a stopped session in little memory. */
@@ -223,7 +227,7 @@ static uint64_t write_texts(int fd, int mark, int cpu, struct ktape_stats *st)
 /* A discard session whose rings are filled has all texts that it did not count as lost. */
 TEST_F_TIMEOUT(pages, whole_rings, 600)
 {
-	struct seen mapped[CPUS_MAX] = { 0 }, seen[CPUS_MAX] = { 0 };
+	struct texts mapped[CPUS_MAX] = { 0 }, read[CPUS_MAX] = { 0 };
 	struct ktape_stats st[CPUS_MAX];
 	uint64_t pieces = 0, written[CPUS_MAX], stored;
 	static struct kts t;
@@ -254,27 +258,27 @@ TEST_F_TIMEOUT(pages, whole_rings, 600)
 		ASSERT_EQ(0, kt_map_ring(self->fd, cpu, KTAPE_RING_EVENT, &m));
 		ASSERT_EQ(RING, m.e.data_size);
 		for (int again = 0; again < 2; again++) {
-			mapped[cpu] = (struct seen){ .cpu = cpu };
-			ASSERT_LT(0, kt_walk(&m, see_mapped, &mapped[cpu]));
+			mapped[cpu] = (struct texts){ .cpu = cpu };
+			ASSERT_LT(0, kt_walk(&m, check_mapped_text, &mapped[cpu]));
 			EXPECT_EQ(stored, mapped[cpu].nr);
 			EXPECT_EQ(0, mapped[cpu].wrong);
 			/* The next access brings the pages back. */
 			ASSERT_EQ(0, madvise(m.page, m.size, MADV_DONTNEED));
 		}
 		kt_unmap_ring(&m);
-		seen[cpu].cpu = cpu;
+		read[cpu].cpu = cpu;
 	}
-	t.record = see_read;
-	t.arg = seen;
+	t.record = check_read_text;
+	t.arg = read;
 	ASSERT_EQ(0, read_stream_in_chunks(self->fd, &t)) TH_LOG("%s", t.error);
 	for (int cpu = 0; cpu < self->cpus; cpu++) {
-		EXPECT_EQ(mapped[cpu].nr, seen[cpu].nr);
-		EXPECT_EQ(0, seen[cpu].wrong);
+		EXPECT_EQ(mapped[cpu].nr, read[cpu].nr);
+		EXPECT_EQ(0, read[cpu].wrong);
 	}
 	TH_LOG("%llu of %lu KiB in pieces, %llu texts on CPU 0",
 	       (unsigned long long)pieces / K, RING / K * self->cpus,
-	       (unsigned long long)seen[0].nr);
-	/* At most the free blocks were whole. */
+	       (unsigned long long)read[0].nr);
+	/* At most half of the rings can be whole blocks, see set_up_fragments(). */
 	EXPECT_LT(RING * self->cpus / 2, pieces);
 	close(self->fd);
 	self->fd = -1;
@@ -291,7 +295,7 @@ TEST_F_TIMEOUT(pages, whole_rings, 600)
 TEST_F_TIMEOUT(pages, mapping_outlives_session, 300)
 {
 	struct ktape_stats st = { 0 };
-	struct seen seen = { 0 };
+	struct texts texts = { 0 };
 	struct kt_map m;
 	int mark = open(MARK, O_WRONLY);
 
@@ -306,16 +310,16 @@ TEST_F_TIMEOUT(pages, mapping_outlives_session, 300)
 	close(self->fd);
 	self->fd = -1;
 	close(mark);
-	EXPECT_LT(0, kt_walk(&m, see_mapped, &seen));
-	EXPECT_LT(0, seen.nr);
-	EXPECT_EQ(0, seen.wrong);
+	EXPECT_LT(0, kt_walk(&m, check_mapped_text, &texts));
+	EXPECT_LT(0, texts.nr);
+	EXPECT_EQ(0, texts.wrong);
 	kt_unmap_ring(&m);
 }
 
 /* ---- the command ---------------------------------------------------------- */
 
 /* Run a shell command.  Return: its exit status; @out receives its output. */
-static int shell(const char *command, char *out, size_t room)
+static int run_in_shell(const char *command, char *out, size_t room)
 {
 	FILE *f = popen(command, "r");
 	size_t n = f ? fread(out, 1, room - 1, f) : 0;
@@ -330,16 +334,16 @@ TEST_F_TIMEOUT(fragment, record, 600)
 	char out[65536];
 	long n = 0;
 
-	if (shell("ktape version 2>&1", out, sizeof(out)))
+	if (run_in_shell("ktape version 2>&1", out, sizeof(out)))
 		SKIP(return, "no ktape");
-	/* The largest number of texts that no ring loses, and a count of each. */
-	ASSERT_EQ(0, shell("ktape record -b 24M -e text,sched -o trace -- act cpu 0 text 4000 cpu 1 text 4000 2>&1",
-			   out, sizeof(out)))
+	/* 4000 texts of each of two CPUs fit in their rings, so none may be missing. */
+	ASSERT_EQ(0, run_in_shell("ktape record -b 24M -e text,sched -o trace -- act cpu 0 text 4000 cpu 1 text 4000 2>&1",
+				  out, sizeof(out)))
 	TH_LOG("%s", out);
-	ASSERT_EQ(0, shell("ktape verify trace 2>&1", out, sizeof(out)))
+	ASSERT_EQ(0, run_in_shell("ktape verify trace 2>&1", out, sizeof(out)))
 	TH_LOG("%s", out);
-	ASSERT_EQ(0, shell("ktape dump --json trace | grep -c '\"event\":\"text\"'",
-			   out, sizeof(out)));
+	ASSERT_EQ(0, run_in_shell("ktape dump --json trace | grep -c '\"event\":\"text\"'",
+				  out, sizeof(out)));
 	n = atol(out);
 	EXPECT_EQ(8000, n);
 }
@@ -348,17 +352,17 @@ TEST_F_TIMEOUT(fragment, status, 300)
 {
 	char out[65536];
 
-	if (shell("ktape version 2>&1", out, sizeof(out)))
+	if (run_in_shell("ktape version 2>&1", out, sizeof(out)))
 		SKIP(return, "no ktape");
-	ASSERT_EQ(0, shell("ktape start frag -m overwrite -b 24M -e text 2>&1",
-			   out, sizeof(out)))
+	ASSERT_EQ(0, run_in_shell("ktape start frag -m overwrite -b 24M -e text 2>&1",
+				  out, sizeof(out)))
 	TH_LOG("%s", out);
-	ASSERT_EQ(0, shell("ktape status frag", out, sizeof(out)));
+	ASSERT_EQ(0, run_in_shell("ktape status frag", out, sizeof(out)));
 	EXPECT_NE(NULL, strstr(out, " in pieces: ")) TH_LOG("%s", out);
-	ASSERT_EQ(0, shell("ktape status frag --json | grep -c '\"in_pieces\":[1-9]'",
-			   out, sizeof(out)));
+	ASSERT_EQ(0, run_in_shell("ktape status frag --json | grep -c '\"in_pieces\":[1-9]'",
+				  out, sizeof(out)));
 	EXPECT_LT(0, atol(out));
-	EXPECT_EQ(0, shell("ktape destroy frag 2>&1", out, sizeof(out)));
+	EXPECT_EQ(0, run_in_shell("ktape destroy frag 2>&1", out, sizeof(out)));
 }
 
 /* ---- memory cgroups ------------------------------------------------------- */
@@ -389,7 +393,7 @@ static long charged_kib(void)
  * Create a session in the cgroup and close it.  Return: the KiB that were charged for it
  * in @made, and what of that is left in @closed.
  */
-static int charge(int dev, uint64_t ring, long *made, long *closed)
+static int charge_session(int dev, uint64_t ring, long *made, long *closed)
 {
 	int fd, status;
 	long found[2];
@@ -420,7 +424,7 @@ static int charge(int dev, uint64_t ring, long *made, long *closed)
 	return pid > 0 && waitpid(pid, &status, 0) == pid && !status ? 0 : -ECHILD;
 }
 
-/* Rings in pieces are charged to the cgroup of who makes them, to the last page. */
+/* Rings in pieces are charged to the cgroup of the process that makes them, to the last page. */
 TEST_F_TIMEOUT(fragment, charged, 300)
 {
 	const long all = (long)(RING / K) * self->cpus;
@@ -429,7 +433,7 @@ TEST_F_TIMEOUT(fragment, charged, 300)
 	if (make_cgroup())
 		SKIP(return, "no memory cgroups, or rings are not charged");
 	ASSERT_EQ(0, kt_write_text(CGROUP "/memory.max", "max"));
-	ASSERT_EQ(0, charge(self->dev, ASKED, &made, &closed));
+	ASSERT_EQ(0, charge_session(self->dev, ASKED, &made, &closed));
 	TH_LOG("%ld KiB of rings: %ld charged, %ld after the end", all, made,
 	       closed);
 	EXPECT_LE(all, made);
@@ -440,7 +444,7 @@ TEST_F_TIMEOUT(fragment, charged, 300)
 	rmdir(CGROUP);
 }
 
-/* What is said to be missing is what is missing. */
+/* The command says how much of a ring could be allocated: as much as the cgroup allows. */
 TEST_F_TIMEOUT(fragment, message, 300)
 {
 	unsigned long long had, missing;
@@ -448,12 +452,12 @@ TEST_F_TIMEOUT(fragment, message, 300)
 
 	if (make_cgroup())
 		SKIP(return, "no memory cgroups, or rings are not charged");
-	if (shell("ktape version 2>&1", out, sizeof(out)))
+	if (run_in_shell("ktape version 2>&1", out, sizeof(out)))
 		SKIP(return, "no ktape");
 	ASSERT_EQ(0, kt_write_text(CGROUP "/memory.max", "24M"));
-	EXPECT_EQ(1, shell("echo 0 >" CGROUP
-			   "/cgroup.procs; exec ktape start frag -m overwrite -b 24M -e text 2>&1",
-			   out, sizeof(out)));
+	EXPECT_EQ(1, run_in_shell("echo 0 >" CGROUP
+				  "/cgroup.procs; exec ktape start frag -m overwrite -b 24M -e text 2>&1",
+				  out, sizeof(out)));
 	TH_LOG("%s", out);
 	p = strstr(out, "CPU 0: it needs 32M (-b 24M, rounded up), of which ");
 	ASSERT_NE(NULL, p);

@@ -22,7 +22,10 @@
 
 /* ---- work ----------------------------------------------------------------- */
 
-/* A signal to oneself that is ignored: an event with values that nothing else has. */
+/*
+ * Send this thread a signal that it ignores: an event whose values no other has. The first
+ * and the last one of a CPU bound the part that is compared.
+ */
 static void raise_boundary(void)
 {
 	syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), BOUNDARY);
@@ -57,7 +60,7 @@ static void keep_items_between(struct items *items, uint64_t from, uint64_t to)
 	items->nr = nr;
 }
 
-static void children(void)
+static void make_children(void)
 {
 	pid_t pid = vfork();
 
@@ -85,8 +88,8 @@ static void touch_new_memory(void)
 		munmap(p, len + 4096);
 }
 
-/* A reference to a module, and a line of the log. */
-static void module_and_log(void)
+/* Take and drop a reference to a module, and write a line of the log. */
+static void use_module_and_log(void)
 {
 	static const char line[] = "<7>a line of the log\n";
 	int fd = kt_open(O_RDONLY);
@@ -98,7 +101,7 @@ static void module_and_log(void)
 	close(fd);
 }
 
-static void files(int cpu)
+static void use_files_and_disk(int cpu)
 {
 	static char page[CPUS_MAX][4096] __attribute__((aligned(4096)));
 	char path[40];
@@ -166,7 +169,7 @@ static void wake_echo(struct echo *e, int times)
  * struct worker - a thread that stays on a CPU and does a bit of everything
  * @thread: the thread
  * @cpu: the CPU
- * @stop: all workers end after their turn
+ * @stop: set when all workers are to end, after the round that they are in
  */
 struct worker {
 	pthread_t thread;
@@ -189,11 +192,11 @@ static void *cause_events_main(void *arg)
 	while (!__atomic_load_n(w->stop, __ATOMIC_RELAXED)) {
 		kt_getppids(100);
 		wake_echo(&e, 20);
-		children();
+		make_children();
 		touch_new_memory();
-		files(w->cpu);
+		use_files_and_disk(w->cpu);
 		exchange_packets();
-		module_and_log();
+		use_module_and_log();
 		raise(SIGUSR1);
 		usleep(1);
 		prctl(PR_SET_NAME, "worker");
@@ -229,7 +232,7 @@ static void on_each_cpu(int cpus, void (*call)(void))
 			call();
 }
 
-static uint64_t wanted(void)
+static uint64_t wanted_events(void)
 {
 	const char *text = getenv("KTAPE_EVENTS");
 
@@ -241,7 +244,7 @@ static uint64_t wanted(void)
 /*
  * What happened, as text: a small letter is ktape's record of an event, the capital one
  * ftrace's, and parentheses are around a higher context. The time goes on with each
- * character but "=".
+ * character; "=" sets it back, so that the records on both sides have the same time.
  */
 static const struct {
 	const char *history;
@@ -260,7 +263,7 @@ static const struct {
 	{ "aAb(xyY)B", { .same = 3, .moved = 1, .ours = 1 } },
 	{ "aAb(xXY)B", { .same = 3, .moved = 1, .theirs = 1 } },
 	{ "aAbC", { .same = 1, .ours = 1, .theirs = 1 } },
-	/* The wrong order: ftrace first, tasks that interrupt, an interrupt that goes on. */
+	/* Impossible: ftrace first, tasks that interrupt tasks, an interrupt that is resumed. */
 	{ "aABbcC", { .same = 2, .ours = 1, .theirs = 1 } },
 	{ "abBA", { .same = 1, .ours = 1, .theirs = 1 } },
 	{ "abAB", { .same = 1, .ours = 1, .theirs = 1 } },
@@ -270,7 +273,7 @@ static const struct {
 	{ "((x))(yY)((X))", { .same = 1, .ours = 1, .theirs = 1 } },
 };
 
-static void tell_history(const char *text, struct items *ours, struct items *theirs)
+static void parse_history(const char *text, struct items *ours, struct items *theirs)
 {
 	uint64_t ts = 1;
 	int level = 0;
@@ -299,7 +302,7 @@ TEST(finds_differences)
 		struct items ours, theirs;
 		struct matched m = {};
 
-		tell_history(cases[i].history, &ours, &theirs);
+		parse_history(cases[i].history, &ours, &theirs);
 		match_recordings(&theirs, &ours, &m);
 		EXPECT_EQ(want->same, m.same)
 		{
@@ -314,7 +317,7 @@ TEST(finds_differences)
 	}
 }
 
-/* More events are half recorded than there is room for: that many are missing. */
+/* More events are half recorded than there is room for: the oldest count as ktape's only. */
 TEST(many_halves)
 {
 	struct items ours = {}, theirs = {};
@@ -349,7 +352,7 @@ FIXTURE_SETUP(ftrace)
 
 	self->fd = -1;
 	self->cpus = kt_cpus();
-	self->wanted = wanted();
+	self->wanted = wanted_events();
 	ASSERT_LE(self->cpus, CPUS_MAX);
 	if (access(KTF_TRACING "/instances", W_OK))
 		SKIP(return, "ftrace has no instances here");
@@ -423,9 +426,9 @@ static long collect_cpu_items(FIXTURE_DATA(ftrace) * self, int cpu)
 
 	if (ret)
 		return ret;
-	ret = kt_walk(&m, take_our_record, &self->ours[cpu]);
+	ret = kt_walk(&m, add_ktape_record, &self->ours[cpu]);
 	kt_unmap_ring(&m);
-	return ret < 0 ? ret : ktf_read(cpu, take_theirs, &self->theirs[cpu]);
+	return ret < 0 ? ret : ktf_read(cpu, add_ftrace_event, &self->theirs[cpu]);
 }
 
 /* Count events by opcode, to tell how much of each was compared. */

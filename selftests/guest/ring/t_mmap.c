@@ -201,6 +201,7 @@ TEST_F(mapping, cannot_be_changed)
 		{ size - PAGE, PAGE, PROT_NONE, EINVAL },
 	};
 
+	/* EINVAL: the mapping would have to be split. */
 	for (size_t i = 0; i < ARRAY_SIZE(vector); i++) {
 		EXPECT_EQ(-1, mprotect(page + vector[i].off, vector[i].len,
 				       vector[i].prot))
@@ -214,7 +215,7 @@ TEST_F(mapping, cannot_be_changed)
 	EXPECT_LT(0, kt_walk(&self->m, NULL, NULL));
 }
 
-/* A debugger can write to a mapping in ways that bypass its protection. */
+/* Ways in which a debugger writes in spite of a mapping's protection: all must fail. */
 TEST_F(mapping, no_indirect_writes)
 {
 	struct ktape_ring_page before = *self->m.page;
@@ -377,7 +378,8 @@ TEST_F(mapping, flags)
 
 /* ---- references ---------------------------------------------------- */
 
-static void be_child(struct kt_map *m, long n, int how)
+/* In a child: read the inherited mapping, end it in one of four ways, and exit. */
+static void end_mapping_in_child(struct kt_map *m, long n, int how)
 {
 	if (kt_walk(m, NULL, NULL) != n)
 		_exit(1);
@@ -411,7 +413,7 @@ TEST_F_TIMEOUT(mapping, forks, 120)
 		pid = fork();
 		ASSERT_LE(0, pid);
 		if (pid == 0)
-			be_child(&self->m, n, i);
+			end_mapping_in_child(&self->m, n, i);
 		ASSERT_EQ(pid, waitpid(pid, &status, 0));
 		EXPECT_EQ(i % 4 == 3 ? SIGKILL : 0, status);
 	}
@@ -419,8 +421,11 @@ TEST_F_TIMEOUT(mapping, forks, 120)
 	EXPECT_EQ(n, kt_walk(&self->m, NULL, NULL));
 }
 
-/* Fork. Return: 0: the child has the mapping; 1: it has not; 2: it has another one. */
-static int fork_sees(struct kt_map *m, long n)
+/*
+ * Fork. Return: 0: the child has the mapping, with @n records and not writable; 1: it has
+ * none; 2: it has a wrong one; -1: no child.
+ */
+static int fork_and_check_mapping(struct kt_map *m, long n)
 {
 	unsigned char vec[64];
 	pid_t pid = fork();
@@ -437,7 +442,7 @@ static int fork_sees(struct kt_map *m, long n)
 	return waitpid(pid, &status, 0) == pid ? WEXITSTATUS(status) : -1;
 }
 
-/* A child inherits the mapping only by the parent's last word, and whole. */
+/* The parent's last madvise() says whether a child inherits the mapping, which stays whole. */
 TEST_F(mapping, dontfork_and_dofork)
 {
 	static const struct {
@@ -453,11 +458,11 @@ TEST_F(mapping, dontfork_and_dofork)
 			ASSERT_EQ(MADV_DOFORK, v[i].advice);
 			SKIP(return, "this kernel refuses MADV_DOFORK");
 		}
-		EXPECT_EQ(v[i].want, fork_sees(&self->m, n));
+		EXPECT_EQ(v[i].want, fork_and_check_mapping(&self->m, n));
 		/* For a part of it the mapping would have to be split. */
 		EXPECT_EQ(-1, madvise((char *)self->m.page + PAGE, PAGE,
 				      v[i].want ? MADV_DOFORK : MADV_DONTFORK));
-		EXPECT_EQ(v[i].want, fork_sees(&self->m, n));
+		EXPECT_EQ(v[i].want, fork_and_check_mapping(&self->m, n));
 	}
 	EXPECT_EQ(users, kt_module_users());
 	EXPECT_EQ(n, kt_walk(&self->m, NULL, NULL));
@@ -470,7 +475,7 @@ TEST_F(mapping, holds_session_and_module)
 	close(self->main);
 	close(self->fd);
 	EXPECT_EQ(n, kt_walk(&self->m, NULL, NULL));
-	/* The pages are freed although no descriptor is open. */
+	/* Dropped pages come back although no descriptor is open. */
 	EXPECT_EQ(0, madvise(self->m.page, self->m.size, MADV_DONTNEED));
 	EXPECT_EQ(n, kt_walk(&self->m, NULL, NULL));
 	EXPECT_LT(0, kt_module_users());

@@ -21,10 +21,10 @@
 #define BLOCK	  (32UL << 10)
 #define MAX_CPUS  16
 #define REMAPS	  1000
-#define KEEP_KIB  (96L << 10)
+#define KEEP_KIB  (96L << 10) /* memory that is left to the rest of the system */
 #define SCRIBBLE  0xdeadbeefdeadbeefULL
-#define STRIDE	  8 /* words in a cache line */
-#define SLACK_KIB 8192
+#define STRIDE	  8    /* words in a cache line */
+#define SLACK_KIB 8192 /* free memory that may change meanwhile */
 
 FIXTURE(live)
 {
@@ -160,8 +160,8 @@ TEST_F_TIMEOUT(live, mappings_dropped, 120)
 
 /*
  * Allocate memory, fill it with a pattern and check that the pattern stays, in
- * a child process, so that all memory is freed at once. Return: exit status, 0
- * if the pattern stayed.
+ * a child process, so that all memory is freed at once. Return: exit status: 0
+ * if the pattern stayed, 1 without memory, 2 if a word has changed.
  */
 static int take_memory(long kib)
 {
@@ -197,7 +197,11 @@ static uint64_t pagemap_entry(const char *path, uint64_t index)
 	return entry;
 }
 
-/* No page of a mapped ring may be in the allocator's free lists. */
+/*
+ * No page of a mapped ring may be in the allocator's free lists, of a slab or poisoned.
+ * Return: 0, -1: a page is not mapped, -2: a page has such a flag. Without
+ * /proc/kpageflags nothing is checked.
+ */
 static int check_page_flags(const struct kt_map *m)
 {
 	const uint64_t bad = 1 << KPF_SLAB | 1 << KPF_BUDDY | 1 << KPF_HWPOISON;
@@ -220,10 +224,11 @@ static int check_page_flags(const struct kt_map *m)
 }
 
 /*
- * All pages have been mapped before: they still are, or were dropped, or
- * unmapped.
+ * Have all pages mapped once, and then drop them (0), keep them (1), or unmap the ring
+ * and map it again (2), as @how says.
  */
-static int map_once(struct _test_data_live *self, int cpu, int kind, int how)
+static int touch_and_leave_ring(struct _test_data_live *self, int cpu, int kind,
+				int how)
 {
 	struct kt_map *m = &self->m[cpu][kind];
 
@@ -244,7 +249,7 @@ TEST_F_TIMEOUT(live, memory_pressure, 200)
 
 	for (int cpu = 0; cpu < self->cpus; cpu++)
 		for (int kind = 0; kind < KTAPE_RINGS_PER_CPU; kind++)
-			ASSERT_EQ(0, map_once(self, cpu, kind, cpu % 3));
+			ASSERT_EQ(0, touch_and_leave_ring(self, cpu, kind, cpu % 3));
 	kib = kt_meminfo("MemAvailable") - KEEP_KIB;
 	/*
 	 * The allocator reuses recently freed pages first; allocating all
@@ -309,8 +314,9 @@ static const struct kt_map *ring_of(struct _test_data_live *self,
 
 /*
  * Compare a packet of read() with the mapped blocks. Packets are numbered from
- * the first one that this reader received. Return: number of equal bytes, -1 if
- * some differ.
+ * the first one that this reader received; @first has for each ring the number of
+ * that one's block in the ring, from 1 on, or 0 before it is known. Return:
+ * number of equal bytes, -1 if some differ.
  */
 static long compare_with_mapping(struct _test_data_live *self,
 				 const struct ktape_block *b, uint64_t *first)

@@ -17,12 +17,19 @@
 #define RING	 65536
 #define BLOCK	 4096
 
-/* Marked calls of one CPU, found in its ring. */
+/**
+ * struct found - what the ring of one CPU has
+ * @first: number of the first marked call
+ * @next: number after that of the last marked call, 0 = none was found
+ * @holes: calls whose number is not the next one
+ * @records: all records
+ * @samples: of these, measurements of the tracer's own cost
+ */
 struct found {
 	uint64_t first, next, holes, records, samples;
 };
 
-static void take_mapped_record(const struct kt_rec *r, void *arg)
+static void note_record(const struct kt_rec *r, void *arg)
 {
 	struct found *f = arg;
 	uint64_t n;
@@ -77,11 +84,13 @@ FIXTURE_TEARDOWN(modes)
 }
 
 /*
- * Check the chain of counts: each block has the number of events when it was
- * closed. Return: number of events before the oldest block; -1 if the chain is
- * broken.
+ * Check the counts in block headers: each block has the number of events when it
+ * was closed, so two blocks differ by the records in the later one. @records:
+ * records in the ring; @stored: events stored at all. Return: number of events
+ * before the oldest block; -1 if the counts do not add up.
  */
-static long chain(const struct kt_map *m, uint64_t records, uint64_t emitted)
+static long check_header_counts(const struct kt_map *m, uint64_t records,
+				uint64_t stored)
 {
 	uint64_t size = m->e.block_size, last = 0, in_block;
 	uint64_t pos = kt_oldest(m), commit = kt_load(&m->page->commit);
@@ -106,7 +115,7 @@ static long chain(const struct kt_map *m, uint64_t records, uint64_t emitted)
 			return -1;
 		last = b->emitted - b->discarded;
 	}
-	return before >= 0 && before + records == emitted ? before : -1;
+	return before >= 0 && before + records == stored ? before : -1;
 }
 
 /*
@@ -127,9 +136,9 @@ TEST_F_TIMEOUT(modes, without_a_consumer, 180)
 		uint64_t stored;
 
 		ASSERT_EQ(0, kt_map_ring(self->fd, cpu, KTAPE_RING_EVENT, &m));
-		ASSERT_LT(0, kt_walk(&m, take_mapped_record, &f));
+		ASSERT_LT(0, kt_walk(&m, note_record, &f));
 		ASSERT_EQ(0, kt_stats(self->fd, cpu, KTAPE_RING_EVENT, &st));
-		/* The thread at START; samples; names. */
+		/* The thread that runs at START, and samples of the tracer's cost. */
 		EXPECT_LE(2, st.emitted[KTAPE_CLASS_CONTROL]);
 		if (variant->mode == KTAPE_MODE_DISCARD) {
 			EXPECT_EQ(1 + f.samples +
@@ -144,7 +153,7 @@ TEST_F_TIMEOUT(modes, without_a_consumer, 180)
 			  st.lost[KTAPE_LOST_FULL][KTAPE_CLASS_SYSCALL]);
 		EXPECT_EQ(0, f.holes);
 		stored = kt_sum(st.emitted) - kt_lost(&st);
-		before = chain(&m, f.records, stored);
+		before = check_header_counts(&m, f.records, stored);
 		if (variant->mode == KTAPE_MODE_OVERWRITE) {
 			EXPECT_EQ(0, kt_lost(&st));
 			/* The calls of ./busy may have overwritten ours. */
@@ -168,17 +177,17 @@ TEST_F_TIMEOUT(modes, without_a_consumer, 180)
 }
 
 /* What a reader got by read(), per CPU. */
-struct seen {
+struct found_by_read {
 	struct found cpu[CPUS_MAX];
 };
 
-static void take_read_record(const struct ktape_block *b,
+static void note_read_record(const struct ktape_block *b,
 			     const struct kt_rec *r, void *arg)
 {
-	struct seen *s = arg;
+	struct found_by_read *s = arg;
 
 	if (b->kind == KTAPE_RING_EVENT && b->cpu < CPUS_MAX)
-		take_mapped_record(r, &s->cpu[b->cpu]);
+		note_record(r, &s->cpu[b->cpu]);
 }
 
 /*
@@ -189,15 +198,15 @@ static void take_read_record(const struct ktape_block *b,
 TEST_F_TIMEOUT(modes, reader_is_lapped, 180)
 {
 	struct kts *t = calloc(1, sizeof(*t));
-	struct seen seen = {};
+	struct found_by_read found = {};
 	struct ktape_stats st;
 	struct kt_buf b = {};
 
 	/* What is overwritten before the first packet is not in its counts. */
 	if (variant->mode == KTAPE_MODE_OVERWRITE && kt_is_busy())
 		SKIP(return, "./busy may overwrite a ring before the first read");
-	t->record = take_read_record;
-	t->arg = &seen;
+	t->record = note_read_record;
+	t->arg = &found;
 	kt_nonblock(self->fd, true);
 	for (int round = 0; round < 4; round++) {
 		ASSERT_EQ(0, kt_loads_start(self->load, self->cpus,
@@ -223,7 +232,7 @@ TEST_F_TIMEOUT(modes, reader_is_lapped, 180)
 			TH_LOG("cpu %d: %llu gaps", cpu,
 			       (unsigned long long)s->gaps);
 		}
-		EXPECT_EQ(s->records, seen.cpu[cpu].records);
+		EXPECT_EQ(s->records, found.cpu[cpu].records);
 		EXPECT_LT(0, s->discarded);
 		if (variant->mode == KTAPE_MODE_OVERWRITE) {
 			EXPECT_LT(0, s->gaps);

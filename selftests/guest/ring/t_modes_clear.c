@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Test FLUSH, CLEAR and the smallest rings while recording. */
+/*
+ * Test FLUSH, which closes the open blocks of a discard session, CLEAR and the smallest
+ * rings while all CPUs record: events that a reader does not get must be counted.
+ */
 #include <sys/wait.h>
 
 #include "kselftest_harness.h"
@@ -16,7 +19,8 @@
 
 /* ---- flush ----------------------------------------------------------------- */
 
-static size_t closed_blocks(int fd, uint64_t *pos, struct kt_gots *g)
+/* Collect the blocks of CPU 0 that were closed since *@pos. Return: their number. */
+static size_t take_closed_blocks(int fd, uint64_t *pos, struct kt_blocks *g)
 {
 	struct kt_map m;
 	size_t before = g->nr;
@@ -29,10 +33,10 @@ static size_t closed_blocks(int fd, uint64_t *pos, struct kt_gots *g)
 }
 
 /*
- * Return the number of cost samples of CPU 0. It records one when it opens a
- * block.
+ * Return the number of samples of the tracer's cost on CPU 0. It records one when it
+ * opens a block.
  */
-static uint64_t samples(int fd)
+static uint64_t count_cost_samples(int fd)
 {
 	struct ktape_cost cost = { .size = sizeof(cost), .cpu = 0 };
 
@@ -41,7 +45,7 @@ static uint64_t samples(int fd)
 
 TEST(flush_closes_blocks)
 {
-	struct kt_gots g = {};
+	struct kt_blocks g = {};
 	uint64_t pos = 0, reported;
 	int fd, ret = 0;
 
@@ -52,19 +56,19 @@ TEST(flush_closes_blocks)
 	/* A new kernel worker writes a name, too. */
 	ASSERT_EQ(0, kt_filter_pid(fd, getpid(), 0));
 	ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_START));
-	EXPECT_EQ(0, closed_blocks(fd, &pos, &g));
-	reported = samples(fd);
+	EXPECT_EQ(0, take_closed_blocks(fd, &pos, &g));
+	reported = count_cost_samples(fd);
 	EXPECT_LT(0, reported);
 	kt_rename(1);
-	EXPECT_EQ(0, closed_blocks(fd, &pos, &g));
+	EXPECT_EQ(0, take_closed_blocks(fd, &pos, &g));
 	EXPECT_EQ(0, kt_control(fd, KTAPE_IOC_FLUSH));
-	EXPECT_EQ(1, closed_blocks(fd, &pos, &g));
+	EXPECT_EQ(1, take_closed_blocks(fd, &pos, &g));
 	/* The thread at START, and the rename. */
 	EXPECT_LE(KTAPE_BLOCK_HEADER + 32, g.v[0].len);
 	/* An empty block stays open. A block with a tracer sample is not empty. */
 	EXPECT_EQ(0, kt_control(fd, KTAPE_IOC_FLUSH));
-	reported = samples(fd) - reported;
-	EXPECT_GE(reported, closed_blocks(fd, &pos, &g));
+	reported = count_cost_samples(fd) - reported;
+	EXPECT_GE(reported, take_closed_blocks(fd, &pos, &g));
 	/*
 	 * No room for another block, because no consumer has read the first
 	 * one.
@@ -74,9 +78,9 @@ TEST(flush_closes_blocks)
 		ret = kt_control(fd, KTAPE_IOC_FLUSH);
 	}
 	EXPECT_EQ(-EAGAIN, ret);
-	closed_blocks(fd, &pos, &g);
+	take_closed_blocks(fd, &pos, &g);
 	EXPECT_EQ(3, g.nr);
-	kt_gots_free(&g);
+	kt_blocks_free(&g);
 	close(fd);
 }
 
@@ -92,9 +96,11 @@ TEST(flush_needs_discard)
 
 /* ---- while all CPUs record -------------------------------------------------- */
 
-/*
- * The numbers of marked calls must not go back, whatever was cleared between
- * them.
+/**
+ * struct order - order of the marked calls: numbers must not go back, whatever was cleared
+ * @next: least number of the next call, by CPU
+ * @back: calls with a lower number
+ * @nr: calls
  */
 struct order {
 	uint64_t next[CPUS_MAX];
@@ -152,8 +158,11 @@ FIXTURE_TEARDOWN(storm)
 	free(self->l);
 }
 
-/* Events that every reader misses are counted in the packets it reads. */
-static uint64_t missing_of_kind(FIXTURE_DATA(storm) * self, int cpu, int kind)
+/*
+ * Return how many events of a ring were neither read nor counted as discarded in the packets
+ * that were read; -1: failed.
+ */
+static uint64_t uncounted_of_kind(FIXTURE_DATA(storm) * self, int cpu, int kind)
 {
 	const struct kts_stream *s = &self->l->t.stream[cpu][kind];
 	struct ktape_stats st;
@@ -164,8 +173,8 @@ static uint64_t missing_of_kind(FIXTURE_DATA(storm) * self, int cpu, int kind)
 }
 
 /*
- * A reader's losses count from its first packet of a ring on, so every ring
- * gets an event that is read.
+ * Start, and read an event of every ring: a reader's losses count from its first
+ * packet of a ring on.
  */
 static int begin_storm(FIXTURE_DATA(storm) * self)
 {
@@ -225,7 +234,7 @@ TEST_F_TIMEOUT(storm, clear_and_flush, 240)
 	for (int cpu = 0; cpu < self->cpus; cpu++) {
 		struct kts_stream *s = &self->l->t.stream[cpu][0];
 
-		EXPECT_EQ(0, missing_of_kind(self, cpu, KTAPE_RING_EVENT))
+		EXPECT_EQ(0, uncounted_of_kind(self, cpu, KTAPE_RING_EVENT))
 		{
 			TH_LOG("cpu %d: %llu records, %llu discarded, %llu gaps",
 			       cpu, (unsigned long long)s->records,
@@ -284,8 +293,8 @@ TEST_F_TIMEOUT(storm, smallest_rings, 240)
 	ASSERT_GE(self->fd, 0);
 	ASSERT_EQ(0, begin_storm(self));
 	/*
-	 * Events overwritten before the reader's first packet would not be
-	 * counted.
+	 * Only now: events overwritten before the reader's first packet would
+	 * not be counted.
 	 */
 	ASSERT_EQ(0, record_all_events(self->fd));
 	ASSERT_EQ(0, kt_loads_start(self->load, self->cpus, 40000 / kt_scale(),
@@ -306,7 +315,7 @@ TEST_F_TIMEOUT(storm, smallest_rings, 240)
 	}
 	for (int i = 0; i < self->cpus * 2; i++) {
 		struct kts_stream *s = &self->l->t.stream[i / 2][i % 2];
-		int64_t off = missing_of_kind(self, i / 2, i % 2);
+		int64_t off = uncounted_of_kind(self, i / 2, i % 2);
 
 		EXPECT_LE(llabs(off), DEPTH)
 		{

@@ -12,7 +12,6 @@
 #include "kt_ledger.h"
 #include "kt_load.h"
 
-/* Session 0 is in discard mode with small rings (tests.conf). */
 #define CPUS_MAX 16
 
 static void call_and_fork(uint64_t n)
@@ -73,8 +72,8 @@ static int record_short_events(int fd)
 	return kt_profile(fd, &p);
 }
 
-/* Run the storm until there are enough events, then STOP. */
-static int blow(FIXTURE_DATA(live) * self)
+/* Make calls on all CPUs until there are enough events, then STOP. */
+static int call_until_enough(FIXTURE_DATA(live) * self)
 {
 	uint64_t begin = count_emitted(self->fd, self->cpus);
 
@@ -86,6 +85,14 @@ static int blow(FIXTURE_DATA(live) * self)
 	return kt_control(self->fd, KTAPE_IOC_STOP);
 }
 
+/**
+ * struct consumer - a thread that reads a session with pauses
+ * @thread: the thread
+ * @fd: the session
+ * @cpus: number of CPUs
+ * @last: result of its last read()
+ * @l: what it has read
+ */
 struct consumer {
 	pthread_t thread;
 	int fd, cpus;
@@ -93,7 +100,7 @@ struct consumer {
 	struct kt_ledger *l;
 };
 
-static uint64_t lost_by(int fd, int cpus)
+static uint64_t count_lost_events(int fd, int cpus)
 {
 	struct ktape_stats st;
 	uint64_t n = 0;
@@ -111,12 +118,12 @@ static bool is_running(int fd)
 	return !kt_layout(fd, &l, NULL, 0) && l.running;
 }
 
-/* Wait until a ring is full; the time depends on the machine. */
+/* Wait until a ring is full, that is until an event is lost, or until STOP. */
 static void wait_for_loss(const struct consumer *c)
 {
-	uint64_t before = lost_by(c->fd, c->cpus);
+	uint64_t before = count_lost_events(c->fd, c->cpus);
 
-	while (is_running(c->fd) && lost_by(c->fd, c->cpus) == before)
+	while (is_running(c->fd) && count_lost_events(c->fd, c->cpus) == before)
 		usleep(10000);
 }
 
@@ -151,7 +158,7 @@ TEST_F_TIMEOUT(live, read_adds_up, 400)
 	c.fd = self->fd;
 	c.cpus = self->cpus;
 	ASSERT_EQ(0, pthread_create(&c.thread, NULL, read_with_pauses, &c));
-	ASSERT_EQ(0, blow(self));
+	ASSERT_EQ(0, call_until_enough(self));
 	pthread_join(c.thread, NULL);
 	EXPECT_EQ(0, c.last);
 	EXPECT_STREQ("", c.l->t.error);
@@ -167,12 +174,24 @@ TEST_F_TIMEOUT(live, read_adds_up, 400)
 	free(c.l);
 }
 
+/**
+ * struct mapped - a thread that is a consumer of session 0 by mappings
+ * @thread: the thread
+ * @fd: its descriptor of the session
+ * @cpus: number of CPUs
+ * @pause_us: its pause after each round
+ * @error: negative: what failed
+ * @stopped: the session is stopped; take the open blocks, too, and end
+ * @pos: position up to which it has read, by ring: CPU * 2 + kind
+ * @lapped: bytes that were overwritten before it read them
+ * @got: blocks that it has read
+ */
 struct mapped {
 	pthread_t thread;
 	int fd, cpus, pause_us, error;
 	bool stopped;
 	uint64_t pos[CPUS_MAX * 2], lapped;
-	struct kt_gots got;
+	struct kt_blocks got;
 };
 
 static int report_mapped_positions(struct mapped *r)
@@ -216,11 +235,11 @@ static void *mapped_consumer_main(void *arg)
 }
 
 /* Count the records read, by ring and class. */
-static int count_records_read(const struct kt_gots *g,
+static int count_records_read(const struct kt_blocks *g,
 			      uint64_t n[CPUS_MAX][2][KTAPE_CLASSES])
 {
 	for (size_t i = 0; i < g->nr; i++) {
-		const struct kt_got *got = &g->v[i];
+		const struct kt_block *got = &g->v[i];
 		struct kt_rec r = {};
 		size_t at, len;
 
@@ -238,8 +257,8 @@ static int count_records_read(const struct kt_gots *g,
 
 /*
  * Use two mapped consumers, one of them slow: no data of either may be
- * overwritten. Session 0 counts since the module was loaded, and nothing was
- * consumed until now.
+ * overwritten. Session 0 is in discard mode with small rings (tests.conf). It
+ * counts since the module was loaded, and nothing was consumed until now.
  */
 TEST_F_TIMEOUT(live, mapped_add_up, 400)
 {
@@ -263,16 +282,16 @@ TEST_F_TIMEOUT(live, mapped_add_up, 400)
 	for (int i = 0; i < 2; i++)
 		ASSERT_EQ(0, pthread_create(&r[i].thread, NULL,
 					    mapped_consumer_main, &r[i]));
-	ASSERT_EQ(0, blow(self));
+	ASSERT_EQ(0, call_until_enough(self));
 	for (int i = 0; i < 2; i++) {
 		__atomic_store_n(&r[i].stopped, true, __ATOMIC_RELEASE);
 		pthread_join(r[i].thread, NULL);
 		EXPECT_EQ(0, r[i].error);
 		EXPECT_EQ(0, r[i].lapped);
-		kt_gots_sort(&r[i].got);
+		kt_blocks_sort(&r[i].got);
 	}
 	EXPECT_EQ(r[0].got.nr, r[1].got.nr);
-	EXPECT_EQ(r[0].got.nr, kt_gots_compare(&r[0].got, &r[1].got));
+	EXPECT_EQ(r[0].got.nr, kt_blocks_compare(&r[0].got, &r[1].got));
 	ASSERT_EQ(0, count_records_read(&r[0].got, n));
 	for (int i = 0; i < self->cpus * 2; i++) {
 		ASSERT_EQ(0, kt_stats(self->fd, i / 2, i % 2, &st));
@@ -293,7 +312,7 @@ TEST_F_TIMEOUT(live, mapped_add_up, 400)
 	       (unsigned long long)lost);
 	EXPECT_LT(0, lost);
 	for (int i = 0; i < 2; i++) {
-		kt_gots_free(&r[i].got);
+		kt_blocks_free(&r[i].got);
 		close(r[i].fd);
 	}
 	free(r);

@@ -41,7 +41,7 @@ static bool klog_has(const char *text)
 /*
  * Run a command without a shell, which takes longer than many commands on a
  * sanitizer kernel. @out: gets its output, or -1; @pid: its process. Return: 0
- * or a negative errno.
+ * or an errno.
  */
 static int spawn_without_shell(const char *command, int out, pid_t *pid)
 {
@@ -136,7 +136,7 @@ FIXTURE_TEARDOWN(same_load)
 	close(self->fd);
 }
 
-/* Session 0 exists, and its rings fill the region. */
+/* Session 0 is in one half of the region: its rings fill at least a quarter of that. */
 TEST_F(same_load, session_0)
 {
 	struct ktape_layout_entry e[64];
@@ -182,6 +182,7 @@ TEST_F(same_load, mappings)
 	}
 }
 
+/* A descriptor that is open for reading drops nothing; unknown flags are refused. */
 TEST_F(same_load, rights)
 {
 	int fd = kt_open(O_RDONLY);
@@ -214,7 +215,7 @@ TEST_F(same_load, reading)
 		     (p = memmem(p, buf + n - p, "over and over", 13)); p++)
 			found++;
 	EXPECT_EQ(0, n);
-	/* A name may lie across two reads. */
+	/* A text may lie across two reads. */
 	EXPECT_LE(98, found);
 	EXPECT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 }
@@ -226,7 +227,7 @@ FIXTURE(persist)
 
 FIXTURE_SETUP(persist)
 {
-	/* For same_load. */
+	/* Tests of same_load leave the module loaded. */
 	unload_ktape();
 	ASSERT_EQ(0, load_ktape(REGION " persist_drop=1"));
 	self->fd = kt_open(O_RDWR);
@@ -240,6 +241,7 @@ FIXTURE_TEARDOWN(persist)
 	EXPECT_EQ(0, unload_ktape());
 }
 
+/* There is one persistent session at a time, and it must fit in half of the region. */
 TEST_F_TIMEOUT(persist, one_at_a_time, 300)
 {
 	int own;
@@ -304,7 +306,7 @@ TEST_F_TIMEOUT(persist, after_unload, 300)
 	EXPECT_EQ(1, run_without_shell("ktape recover -q -o again"));
 }
 
-/* Load again. The trace of the load has @uuid. */
+/* Load again. @uuid gets the UUID of the new load's trace. */
 static void reload_persist(struct __test_metadata *_metadata,
 			   FIXTURE_DATA(persist) * self, uint8_t *uuid)
 {
@@ -324,7 +326,7 @@ static void reload_persist(struct __test_metadata *_metadata,
  * Return true if `ktape recover` with these parameters gets the trace of that
  * load.
  */
-static bool takes(const char *parameters, const uint8_t *uuid)
+static bool recovers_trace(const char *parameters, const uint8_t *uuid)
 {
 	char command[64], text[33];
 
@@ -335,7 +337,7 @@ static bool takes(const char *parameters, const uint8_t *uuid)
 	return prints(command, text);
 }
 
-static void set_clock(int hours)
+static void move_clock(int hours)
 {
 	struct timespec t;
 
@@ -345,8 +347,8 @@ static void set_clock(int hours)
 }
 
 /*
- * If the traces of two loads are not recovered, both are still there. Without a
- * real-time clock the later one is known, too.
+ * If the traces of two loads are not recovered, both are still there, and the later
+ * one is known, also if the time of day went back, as without a real-time clock.
  */
 TEST_F_TIMEOUT(persist, crash_loop, 300)
 {
@@ -359,15 +361,15 @@ TEST_F_TIMEOUT(persist, crash_loop, 300)
 	memcpy(uuid[0], f.uuid, sizeof(f.uuid));
 	for (int i = 1; i < 5; i++) {
 		if (i == 3)
-			set_clock(-1);
+			move_clock(-1);
 		reload_persist(_metadata, self, uuid[i]);
-		EXPECT_TRUE(takes("", uuid[i - 1]));
-		EXPECT_TRUE(takes(half[(i - 1) % 2], uuid[i - 1]));
+		EXPECT_TRUE(recovers_trace("", uuid[i - 1]));
+		EXPECT_TRUE(recovers_trace(half[(i - 1) % 2], uuid[i - 1]));
 		if (i > 1) {
-			EXPECT_TRUE(takes(half[i % 2], uuid[i - 2]));
+			EXPECT_TRUE(recovers_trace(half[i % 2], uuid[i - 2]));
 		}
 	}
-	set_clock(1);
+	move_clock(1);
 }
 
 /* A dropped trace is not there at the next load, in neither half. */
@@ -384,15 +386,15 @@ TEST_F_TIMEOUT(persist, dropped, 300)
 	ASSERT_EQ(0, get_persist_info(self->fd, &i));
 	EXPECT_EQ(0, i.old_size);
 	reload_persist(_metadata, self, uuid[2]);
-	EXPECT_TRUE(takes("", uuid[1]));
-	EXPECT_FALSE(takes("--at 0", uuid[0]));
-	EXPECT_FALSE(takes("--at 0x200000", uuid[0]));
+	EXPECT_TRUE(recovers_trace("", uuid[1]));
+	EXPECT_FALSE(recovers_trace("--at 0", uuid[0]));
+	EXPECT_FALSE(recovers_trace("--at 0x200000", uuid[0]));
 	/* Also for a load in which nothing was recorded. */
 	close(self->fd);
 	ASSERT_EQ(0, unload_ktape());
 	ASSERT_EQ(0, load_ktape(REGION " mode=overwrite"));
 	self->fd = kt_open(O_RDWR);
-	EXPECT_TRUE(takes("", uuid[2]));
+	EXPECT_TRUE(recovers_trace("", uuid[2]));
 	EXPECT_EQ(0, kt_control(self->fd, KTAPE_IOC_PERSIST_DROP));
 	close(self->fd);
 	ASSERT_EQ(0, unload_ktape());

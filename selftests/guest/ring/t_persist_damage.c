@@ -27,7 +27,7 @@ FIXTURE_TEARDOWN(damage)
 	EXPECT_EQ(0, unload_ktape());
 }
 
-/* Load again. */
+/* Load again: the new trace is in the second half. */
 static void reload_damaged(struct __test_metadata *_metadata,
 			   FIXTURE_DATA(damage) * self)
 {
@@ -39,7 +39,10 @@ static void reload_damaged(struct __test_metadata *_metadata,
 	EXPECT_LE(0, self->fd);
 }
 
-/* Find a ring's memory in the half of the first load. */
+/*
+ * Find where a ring is within its half. Only the first load's half can be read; the
+ * rings of the second one have the same offsets.
+ */
 static int find_ring_slot(int fd, uint32_t cpu, uint32_t kind,
 			  struct ktape_persist_ring *to)
 {
@@ -77,7 +80,7 @@ static int poke_region(uint64_t offset, uint64_t length, unsigned int value)
  * damaged block can meet. @errors: number of EIO. Return: bytes or -errno;
  * -EFBIG: no end.
  */
-static ssize_t read_on(int fd, unsigned int *errors)
+static ssize_t read_to_end(int fd, unsigned int *errors)
 {
 	static char buf[256 * 1024];
 	ssize_t n, all = 0;
@@ -104,7 +107,7 @@ struct damage {
 };
 
 /* Return: 0 or -errno. */
-static int do_damage(const struct ktape_persist_ring *ring, const struct damage *d)
+static int damage_ring(const struct ktape_persist_ring *ring, const struct damage *d)
 {
 	int ret = 0;
 
@@ -166,13 +169,13 @@ TEST_F_TIMEOUT(damage, all_rings, 300)
 		kt_getppids((uint64_t)ring.nr_blocks * ring.block_size / 16);
 		ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 		ASSERT_EQ(0, kt_stats(self->fd, 0, KTAPE_RING_EVENT, &st));
-		whole = read_on(self->fd, &errors);
+		whole = read_to_end(self->fd, &errors);
 		EXPECT_EQ(0, errors);
 		ASSERT_LT(0, whole);
-		n = do_damage(&ring, &damages[i]);
+		n = damage_ring(&ring, &damages[i]);
 		ASSERT_EQ(0, n);
 		ASSERT_EQ(0, lseek(self->fd, 0, SEEK_SET));
-		n = read_on(self->fd, &errors);
+		n = read_to_end(self->fd, &errors);
 		printf("# %s: %zd of %zd bytes, %u errors\n", damages[i].what,
 		       n, whole, errors);
 		EXPECT_LT(0, errors);
@@ -181,14 +184,15 @@ TEST_F_TIMEOUT(damage, all_rings, 300)
 		EXPECT_LT(0, n);
 		EXPECT_GT(whole, n);
 		/* At the end read() returns 0, also when repeated. */
-		EXPECT_EQ(0, read_on(self->fd, &errors));
+		EXPECT_EQ(0, read_to_end(self->fd, &errors));
 		EXPECT_EQ(0, errors);
 	}
 }
 
-/* A load with only system calls of CPU 0 in an event ring. */
-static void load_quiet(struct __test_metadata *_metadata,
-		       FIXTURE_DATA(damage) * self, struct ktape_persist_ring *ring)
+/* Load so that the trace in the second half has only system calls of CPU 0. */
+static void load_with_few_events(struct __test_metadata *_metadata,
+				 FIXTURE_DATA(damage) * self,
+				 struct ktape_persist_ring *ring)
 {
 	if (self->fd >= 0)
 		close(self->fd);
@@ -206,14 +210,14 @@ static void load_quiet(struct __test_metadata *_metadata,
 	kt_nonblock(self->fd, true);
 }
 
-/* Read to the end. Return: number of EIO. */
-static unsigned int read_there(int fd, size_t *bytes)
+/* Read what is there now, and add its size to *@bytes. Return: number of EIO. */
+static unsigned int read_what_is_there(int fd, size_t *bytes)
 {
 	static char buf[256 * 1024];
 	unsigned int errors = 0;
 	ssize_t n;
 
-	/* Each read() is an event in the ring, too. */
+	/* Each read() is an event in the ring, too, so there is no end. */
 	for (int i = 0; i < 8; i++) {
 		n = read(fd, buf, sizeof(buf));
 		errors += n < 0 && errno == EIO;
@@ -230,26 +234,29 @@ TEST_F_TIMEOUT(damage, block_being_filled, 300)
 	struct ktape_stats st;
 	size_t bytes = 0;
 
-	load_quiet(_metadata, self, &ring);
+	load_with_few_events(_metadata, self, &ring);
 	kt_getppids(20);
-	EXPECT_EQ(0, read_there(self->fd, &bytes));
+	EXPECT_EQ(0, read_what_is_there(self->fd, &bytes));
 	EXPECT_LT(0, bytes);
 	ASSERT_EQ(0, kt_stats(self->fd, 0, KTAPE_RING_EVENT, &st));
 	ASSERT_GT(ring.block_size, st.commit);
 	ASSERT_EQ(0, poke_region(ring.blocks + KTAPE_BLOCK_HEADER, 64, 0xff));
 	for (int i = 0; i < 10; i++) {
 		kt_getppids(5);
-		errors += read_there(self->fd, &bytes);
+		errors += read_what_is_there(self->fd, &bytes);
 	}
 	EXPECT_EQ(1, errors);
 	/* Later blocks are delivered. */
 	kt_getppids(ring.block_size / 8);
 	bytes = 0;
-	EXPECT_EQ(0, read_there(self->fd, &bytes));
+	EXPECT_EQ(0, read_what_is_there(self->fd, &bytes));
 	EXPECT_LT(0, bytes);
 }
 
-/* A part that would start inside a record is not delivered. */
+/*
+ * The rest of a block that was read in part is not delivered if records no longer end
+ * where the read part did.
+ */
 TEST_F_TIMEOUT(damage, before_a_part, 300)
 {
 	const uint64_t first = KTAPE_BLOCK_HEADER;
@@ -259,9 +266,9 @@ TEST_F_TIMEOUT(damage, before_a_part, 300)
 	size_t bytes = 0;
 	uint32_t size;
 
-	load_quiet(_metadata, self, &ring);
+	load_with_few_events(_metadata, self, &ring);
 	kt_getppids(20);
-	EXPECT_EQ(0, read_there(self->fd, &bytes));
+	EXPECT_EQ(0, read_what_is_there(self->fd, &bytes));
 	EXPECT_LT(0, bytes);
 	kt_getppids(20);
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
@@ -276,7 +283,7 @@ TEST_F_TIMEOUT(damage, before_a_part, 300)
 	for (int i = 0; i < 4; i++)
 		ASSERT_EQ(0, poke_region(ring.blocks + first + 8 + i, 1,
 					 size >> 8 * i & 0xff));
-	EXPECT_LT(0, read_on(self->fd, &errors));
+	EXPECT_LT(0, read_to_end(self->fd, &errors));
 	EXPECT_EQ(1, errors);
 }
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Test poll(): watermarks, wake-ups, the end of a session. */
+/*
+ * Test poll(): it reports data when one ring has as many unread bytes as the watermark, by
+ * default a block; it wakes a waiting reader for that, and reports the end of a session.
+ */
 #include <poll.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -14,14 +17,14 @@
 #define IN    (POLLIN | POLLRDNORM)
 
 /*
- * Renames on CPU 0 fill its event ring, and its control ring with names. The
- * unread bytes of a reader count from the positions of the rings at its start.
+ * Positions of CPU 0's rings. Renames fill its event ring, and with names its control
+ * ring. What a reader has not read counts from the positions up to which it has.
  */
-struct mark {
+struct positions {
 	uint64_t commit[KTAPE_RINGS_PER_CPU];
 };
 
-static void here(int fd, struct mark *m)
+static void get_positions(int fd, struct positions *m)
 {
 	struct ktape_stats st;
 
@@ -30,21 +33,21 @@ static void here(int fd, struct mark *m)
 }
 
 /* Return the largest number of unread bytes in one ring. */
-static uint64_t unread(int fd, const struct mark *since)
+static uint64_t most_unread(int fd, const struct positions *since)
 {
-	struct mark now;
+	struct positions now;
 	uint64_t most = 0;
 
-	here(fd, &now);
+	get_positions(fd, &now);
 	for (int kind = 0; kind < KTAPE_RINGS_PER_CPU; kind++)
 		if (now.commit[kind] - since->commit[kind] > most)
 			most = now.commit[kind] - since->commit[kind];
 	return most;
 }
 
-static void emit_until_unread(int fd, const struct mark *since, uint64_t bytes)
+static void emit_until_unread(int fd, const struct positions *since, uint64_t bytes)
 {
-	while (unread(fd, since) < bytes)
+	while (most_unread(fd, since) < bytes)
 		kt_rename(1);
 }
 
@@ -90,7 +93,7 @@ FIXTURE_TEARDOWN(poll)
 	close(self->fd);
 }
 
-static int watermark(int fd, uint64_t bytes)
+static int set_watermark(int fd, uint64_t bytes)
 {
 	struct ktape_watermark w = { .size = sizeof(w), .bytes = bytes };
 
@@ -121,10 +124,10 @@ static uint64_t count_committed(int fd)
 }
 
 /*
- * Return the result of poll() after everything was read. A kernel thread may
- * start or end at any time, and its name is a record: retry then.
+ * Read everything and poll. @at gets the positions. A kernel thread may start or
+ * end at any time, and its name is a record: retry then. Return: as poll_once().
  */
-static int look_drained(int fd, struct mark *at)
+static int drain_and_poll(int fd, struct positions *at)
 {
 	uint64_t before;
 	int revents;
@@ -132,7 +135,7 @@ static int look_drained(int fd, struct mark *at)
 	do {
 		before = count_committed(fd);
 		drain_descriptor(fd);
-		here(fd, at);
+		get_positions(fd, at);
 		revents = poll_once(fd);
 	} while (count_committed(fd) != before);
 	return revents;
@@ -140,7 +143,7 @@ static int look_drained(int fd, struct mark *at)
 
 TEST_F(poll, a_block_is_enough)
 {
-	struct mark begin = {};
+	struct positions begin = {};
 
 	drain_descriptor(self->fd);
 	EXPECT_EQ(0, poll_once(self->fd));
@@ -155,11 +158,11 @@ TEST_F(poll, a_block_is_enough)
 TEST_F(poll, watermark_is_kept)
 {
 	static const uint64_t marks[] = { 1, 100, BLOCK, 3 * BLOCK, 8 * BLOCK };
-	struct mark begin;
+	struct positions begin;
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(marks); i++) {
-		ASSERT_EQ(0, watermark(self->fd, marks[i]));
-		EXPECT_EQ(0, look_drained(self->fd, &begin));
+		ASSERT_EQ(0, set_watermark(self->fd, marks[i]));
+		EXPECT_EQ(0, drain_and_poll(self->fd, &begin));
 		if (marks[i] > 1000) {
 			emit_until_unread(self->fd, &begin, marks[i] - 1000);
 			EXPECT_EQ(0, poll_once(self->fd));
@@ -172,7 +175,7 @@ TEST_F(poll, watermark_is_kept)
 	}
 	/* Back to one block. */
 	drain_descriptor(self->fd);
-	ASSERT_EQ(0, watermark(self->fd, 0));
+	ASSERT_EQ(0, set_watermark(self->fd, 0));
 	kt_rename(1);
 	EXPECT_EQ(0, poll_once(self->fd));
 }
@@ -185,11 +188,11 @@ struct emitter {
 static void *emit_later(void *arg)
 {
 	const struct emitter *e = arg;
-	struct mark begin;
+	struct positions begin;
 
 	kt_pin(0);
 	usleep(300000);
-	here(e->fd, &begin);
+	get_positions(e->fd, &begin);
 	emit_until_unread(e->fd, &begin, e->bytes);
 	return NULL;
 }
@@ -219,14 +222,14 @@ TEST_F_TIMEOUT(poll, wakes_at_a_block, 300)
 TEST_F_TIMEOUT(poll, wakes_at_a_large_watermark, 300)
 {
 	struct emitter e = { self->fd, 6 * BLOCK };
-	struct mark begin;
+	struct positions begin;
 	pthread_t thread;
 
-	ASSERT_EQ(0, watermark(self->fd, 4 * BLOCK));
-	EXPECT_EQ(0, look_drained(self->fd, &begin));
+	ASSERT_EQ(0, set_watermark(self->fd, 4 * BLOCK));
+	EXPECT_EQ(0, drain_and_poll(self->fd, &begin));
 	ASSERT_EQ(0, pthread_create(&thread, NULL, emit_later, &e));
 	EXPECT_EQ(IN, poll_until_woken(self->fd));
-	EXPECT_LE(4 * BLOCK, unread(self->fd, &begin));
+	EXPECT_LE(4 * BLOCK, most_unread(self->fd, &begin));
 	pthread_join(thread, NULL);
 }
 
@@ -242,7 +245,7 @@ TEST_F_TIMEOUT(poll, wakes_at_a_small_watermark, 300)
 	 */
 	kt_rename(1);
 	drain_descriptor(self->fd);
-	ASSERT_EQ(0, watermark(self->fd, 100));
+	ASSERT_EQ(0, set_watermark(self->fd, 100));
 	ASSERT_EQ(0, pthread_create(&thread, NULL, emit_later, &e));
 	EXPECT_EQ(IN, poll_until_woken(self->fd));
 	pthread_join(thread, NULL);
@@ -267,7 +270,7 @@ TEST_F(poll, readers_do_not_disturb_each_other)
 {
 	int a = kt_open(O_RDONLY), b = kt_open(O_RDONLY);
 	int session0 = kt_open(O_RDWR);
-	struct mark at;
+	struct positions at;
 
 	ASSERT_GE(a, 0);
 	ASSERT_GE(b, 0);
@@ -278,12 +281,12 @@ TEST_F(poll, readers_do_not_disturb_each_other)
 	drain_descriptor(a);
 	drain_descriptor(b);
 	EXPECT_EQ(0, poll_once(a));
-	ASSERT_EQ(0, watermark(b, 1));
+	ASSERT_EQ(0, set_watermark(b, 1));
 	kt_rename(1);
 	EXPECT_EQ(0, poll_once(a));
 	EXPECT_EQ(IN, poll_once(b));
-	EXPECT_EQ(0, look_drained(b, &at));
-	ASSERT_EQ(0, watermark(a, 1));
+	EXPECT_EQ(0, drain_and_poll(b, &at));
+	ASSERT_EQ(0, set_watermark(a, 1));
 	EXPECT_EQ(IN, poll_once(a));
 	close(a);
 	close(b);
@@ -305,7 +308,8 @@ TEST_F(poll, part_of_a_packet)
 	EXPECT_EQ(0, poll_once(self->fd));
 }
 
-struct waiting {
+/* A thread that reads byte by byte; @reads: bytes that it has read. */
+struct byte_reader {
 	int fd;
 	pid_t tid;
 	int reads;
@@ -313,7 +317,7 @@ struct waiting {
 
 static void *read_single_bytes(void *arg)
 {
-	struct waiting *w = arg;
+	struct byte_reader *w = arg;
 	char byte;
 
 	__atomic_store_n(&w->tid, syscall(SYS_gettid), __ATOMIC_RELEASE);
@@ -329,7 +333,7 @@ static void *read_single_bytes(void *arg)
  */
 TEST_F_TIMEOUT(poll, nothing_while_a_read_waits, 300)
 {
-	struct waiting w = { .fd = self->fd };
+	struct byte_reader w = { .fd = self->fd };
 	pthread_t thread;
 	uint64_t before;
 	int revents;

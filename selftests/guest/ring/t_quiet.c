@@ -15,10 +15,11 @@
 #include "kt_load.h"
 #include "now.h"
 
-#define BLOCK	  4096
-#define CPUS	  4
-#define ROOM	  ((BLOCK - KTAPE_BLOCK_HEADER) / 8)
-#define PAUSE_S	  11
+#define BLOCK 4096
+#define CPUS  4
+#define ROOM \
+	((BLOCK - KTAPE_BLOCK_HEADER) / 8) /* records of 8 bytes in a block */
+#define PAUSE_S	  11 /* 32 bits of nanoseconds wrap after 4.3 s */
 #define CALLS_MAX (2 * ROOM)
 /* The NMI-safe clock and the vDSO's clock may differ slightly. */
 #define MONO_SLACK_NS 20000
@@ -30,7 +31,19 @@
  */
 static const int before[CPUS] = { 1, 100, ROOM - 1, ROOM };
 
-/* One CPU: times of its calls, and its records. */
+/**
+ * struct quiet - one CPU: its calls and their records
+ * @thread: the thread that makes the calls
+ * @cpu: the CPU
+ * @calls: number of calls
+ * @begin: CLOCK_MONOTONIC before each call
+ * @end: CLOCK_MONOTONIC after it
+ * @read: times of their records by read()
+ * @mapped: times of their records in the mapping
+ * @nr_read: number of records by read()
+ * @nr_mapped: number of records in the mapping
+ * @extends: time extensions in both
+ */
 struct quiet {
 	pthread_t thread;
 	int cpu, calls;
@@ -40,10 +53,10 @@ struct quiet {
 };
 
 static bool go;
-static uint32_t over; /* the pause, a futex */
+static uint32_t pause_is_over; /* a futex */
 
-/* Reading the clock by the vDSO makes no system call. */
-static void *stay(void *arg)
+/* Make calls, with the pause between. Reading the clock by the vDSO makes no system call. */
+static void *call_and_pause_main(void *arg)
 {
 	struct quiet *q = arg;
 
@@ -52,7 +65,7 @@ static void *stay(void *arg)
 		;
 	for (q->calls = 0; q->calls < before[q->cpu] + 20; q->calls++) {
 		if (q->calls == before[q->cpu] - 1)
-			syscall(SYS_futex, &over, FUTEX_WAIT, 0, NULL);
+			syscall(SYS_futex, &pause_is_over, FUTEX_WAIT, 0, NULL);
 		q->begin[q->calls] = now_ns();
 		syscall(SYS_getppid);
 		q->end[q->calls] = now_ns();
@@ -154,13 +167,14 @@ TEST_F_TIMEOUT(quiet, pause_is_right, 300)
 	self->l->arg = q;
 	for (int cpu = 0; cpu < CPUS; cpu++) {
 		q[cpu].cpu = cpu;
-		ASSERT_EQ(0, pthread_create(&q[cpu].thread, NULL, stay, &q[cpu]));
+		ASSERT_EQ(0, pthread_create(&q[cpu].thread, NULL,
+					    call_and_pause_main, &q[cpu]));
 	}
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	__atomic_store_n(&go, true, __ATOMIC_RELEASE);
 	sleep(PAUSE_S);
-	__atomic_store_n(&over, 1, __ATOMIC_RELEASE);
-	syscall(SYS_futex, &over, FUTEX_WAKE, INT_MAX);
+	__atomic_store_n(&pause_is_over, 1, __ATOMIC_RELEASE);
+	syscall(SYS_futex, &pause_is_over, FUTEX_WAKE, INT_MAX);
 	for (int cpu = 0; cpu < CPUS; cpu++)
 		pthread_join(q[cpu].thread, NULL);
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));

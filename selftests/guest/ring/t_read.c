@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Test read(): order, buffer sizes, waiting, the end; two threads on one file. */
+/*
+ * Test read(): the order of packets, any buffer size, waiting for data, signals, and the end
+ * of a session.
+ */
 #include <signal.h>
 #include <sys/wait.h>
 
@@ -12,7 +15,8 @@
 /* Session 0 has small rings (tests.conf), because reading byte by byte is slow. */
 #define EVENTS 2000
 
-static int stopped_session0(int events)
+/* Record events in session 0 and stop it. Return: a descriptor, or -1. */
+static int record_and_stop_session0(int events)
 {
 	int fd = kt_open(O_RDWR);
 
@@ -25,7 +29,7 @@ static int stopped_session0(int events)
 	return kt_control(fd, KTAPE_IOC_STOP) ? -1 : fd;
 }
 
-/* Offset at which the packets of the rings begin. */
+/* Return the offset at which the packets of the rings begin, behind metadata and registry. */
 static size_t data_begin(const struct kt_buf *b)
 {
 	size_t at = 0;
@@ -45,7 +49,7 @@ TEST(buffer_sizes)
 {
 	static const size_t sizes[] = { 1 << 20, 1, 3, 7, 4095, 4096, 65536 };
 	struct kt_buf first = {}, b = {};
-	int control = stopped_session0(EVENTS), fd;
+	int control = record_and_stop_session0(EVENTS), fd;
 	size_t begin, data;
 
 	ASSERT_GE(control, 0);
@@ -88,7 +92,7 @@ TEST(metadata_first_then_registry)
 	struct kts_stream *registry;
 	struct kt_buf b = {};
 	struct kts t = {};
-	int fd = stopped_session0(10);
+	int fd = record_and_stop_session0(10);
 	char *text;
 
 	ASSERT_GE(fd, 0);
@@ -117,7 +121,10 @@ TEST(metadata_first_then_registry)
 	close(fd);
 }
 
-/* A drained session in which only this test causes events. */
+/*
+ * A drained session in which only this test causes events. @b: what was read; @fed: bytes of
+ * it that @t has parsed.
+ */
 FIXTURE(quiet)
 {
 	int fd;
@@ -154,19 +161,20 @@ FIXTURE_TEARDOWN(quiet)
 	kt_buf_free(&self->b);
 }
 
-static uint64_t parsed(FIXTURE_DATA(quiet) * self)
+/* Parse what was read. Return: the renames in the stream so far. */
+static uint64_t parse_renames(FIXTURE_DATA(quiet) * self)
 {
 	self->fed += kts_feed(&self->t, self->b.p + self->fed,
 			      self->b.len - self->fed);
 	return self->t.stream[0][KTAPE_RING_EVENT].class[KTAPE_CLASS_PROCESS];
 }
 
-/* Records of all rings. */
+/* Parse what was read. Return: the records of all rings so far. */
 static uint64_t count_all_records(FIXTURE_DATA(quiet) * self)
 {
 	uint64_t n = 0;
 
-	parsed(self);
+	parse_renames(self);
 	for (int cpu = 0; cpu < kt_cpus(); cpu++)
 		for (int kind = 0; kind < KTAPE_RINGS_PER_CPU; kind++)
 			n += self->t.stream[cpu][kind].records;
@@ -179,14 +187,14 @@ TEST_F(quiet, eagain_when_drained)
 	size_t len = self->b.len;
 
 	kt_nonblock(self->fd, true);
-	/* Except for names of other threads, which no filter stops. */
+	/* Only names of other threads may have come, which no filter stops. */
 	EXPECT_EQ(-EAGAIN, kt_slurp(&self->b, self->fd, 4096));
 	if (self->b.len != len)
 		EXPECT_LT(before, count_all_records(self));
 	kt_rename(1);
 	EXPECT_LT(0, kt_buf_read(&self->b, self->fd, 65536));
 	EXPECT_EQ(-EAGAIN, kt_slurp(&self->b, self->fd, 65536));
-	EXPECT_EQ(1, parsed(self));
+	EXPECT_EQ(1, parse_renames(self));
 	EXPECT_STREQ("", self->t.error);
 }
 
@@ -203,16 +211,19 @@ TEST_F_TIMEOUT(quiet, part_of_a_block_comes, 180)
 	for (int i = 1; i <= 3; i++) {
 		kt_rename(i);
 		alarm(20 * kt_scale());
-		while (parsed(self) < (uint64_t)i && !self->t.error[0])
+		while (parse_renames(self) < (uint64_t)i && !self->t.error[0])
 			ASSERT_LT(0, kt_buf_read(&self->b, self->fd, 65536));
 		alarm(0);
 		ASSERT_STREQ("", self->t.error);
-		EXPECT_EQ(i, parsed(self));
+		EXPECT_EQ(i, parse_renames(self));
 	}
 	EXPECT_LT(0, self->t.stream[0][KTAPE_RING_EVENT].parts);
 }
 
-/* Names of threads that start and end may still come, but not for ever. */
+/*
+ * A signal ends a read() that waits. Names of threads that start and end may still come,
+ * but not for ever.
+ */
 TEST_F_TIMEOUT(quiet, signal_interrupts, 180)
 {
 	struct itimerval every = { { 0, 400000 }, { 0, 400000 } };
@@ -237,7 +248,7 @@ TEST_F_TIMEOUT(quiet, stop_ends_a_waiting_read, 180)
 	ASSERT_EQ(0, kt_slurp(&self->b, self->fd, 65536));
 	pthread_join(thread, NULL);
 	EXPECT_EQ(0, kt_buf_read(&self->b, self->fd, 1));
-	EXPECT_EQ(1, parsed(self));
+	EXPECT_EQ(1, parse_renames(self));
 	EXPECT_EQ(self->b.len, self->fed);
 	EXPECT_STREQ("", self->t.error);
 	/* The last records are those of STOP. */
@@ -250,14 +261,14 @@ TEST_F(quiet, start_again_goes_on)
 	struct kts_stream *s = &self->t.stream[0][KTAPE_RING_EVENT];
 	uint64_t before;
 
-	EXPECT_EQ(0, parsed(self));
+	EXPECT_EQ(0, parse_renames(self));
 	before = s->parts;
 	for (int i = 1; i <= 3; i++) {
 		kt_rename(i);
 		ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 		kt_rename(i);
 		ASSERT_EQ(0, kt_slurp(&self->b, self->fd, 4096));
-		EXPECT_EQ(i, parsed(self));
+		EXPECT_EQ(i, parse_renames(self));
 		ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	}
 	EXPECT_STREQ("", self->t.error);
@@ -276,7 +287,7 @@ TEST_F(quiet, bad_buffer)
 	/* No events were lost meanwhile. */
 	kt_nonblock(self->fd, true);
 	EXPECT_EQ(-EAGAIN, kt_slurp(&self->b, self->fd, 4096));
-	EXPECT_EQ(1, parsed(self));
+	EXPECT_EQ(1, parse_renames(self));
 	EXPECT_STREQ("", self->t.error);
 }
 

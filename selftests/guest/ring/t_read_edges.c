@@ -98,12 +98,21 @@ TEST(register_reports_a_gap)
 	free(t);
 }
 
+/**
+ * struct end - what is read of CPU 0 up to the end of a session
+ * @ledgers: ledger records in the control ring
+ * @offs: markers there that an event is off
+ * @ons: markers there that an event is on
+ * @names: names there
+ * @exceptions: exceptions there
+ * @event_names: names in the event ring
+ */
 struct end {
 	long ledgers, offs, ons, names, exceptions, event_names;
 };
 
-static void read_edges_record(const struct ktape_block *b,
-			      const struct kt_rec *r, void *arg)
+static void count_end_record(const struct ktape_block *b,
+			     const struct kt_rec *r, void *arg)
 {
 	struct end *e = arg;
 
@@ -121,11 +130,12 @@ static void read_edges_record(const struct ktape_block *b,
 }
 
 /* Read a stopped session to its end. */
-static void drain_end(struct __test_metadata *_metadata, int fd, struct end *e)
+static void read_session_end(struct __test_metadata *_metadata, int fd,
+			     struct end *e)
 {
 	struct kts *t = calloc(1, sizeof(*t));
 
-	t->record = read_edges_record;
+	t->record = count_end_record;
 	t->arg = e;
 	ASSERT_EQ(0, drain_and_parse(t, fd));
 	EXPECT_STREQ("", t->error);
@@ -149,10 +159,10 @@ TEST(names_leave_room_for_the_end)
 	for (unsigned int n = 0; !lost_of_kind(fd, KTAPE_RING_CONTROL); n++)
 		kt_rename(n);
 	ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_STOP));
-	drain_end(_metadata, fd, &e);
+	read_session_end(_metadata, fd, &e);
 	EXPECT_LT(10, e.names);
 	EXPECT_EQ(1, e.offs);
-	/* Lost records of class control, in both rings. */
+	/* At least that of class control, which has lost names. */
 	EXPECT_LE(1, e.ledgers);
 	close(fd);
 }
@@ -172,14 +182,14 @@ TEST(name_is_recorded_once)
 		kt_rename(1);
 	kt_rename(2);
 	ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_STOP));
-	drain_end(_metadata, fd, &e);
+	read_session_end(_metadata, fd, &e);
 	EXPECT_LE(1, e.names);
 	/* A few records may be of other threads. */
 	EXPECT_GT(80, e.names);
 	close(fd);
 }
 
-/* In overwrite mode the control records stay, however many names are written. */
+/* In overwrite mode names go to the event ring, so however many come, the control ring stays. */
 TEST(names_displace_no_markers)
 {
 	int fd, mark = ktape_mark_open();
@@ -199,7 +209,7 @@ TEST(names_displace_no_markers)
 	ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, kt_stats(fd, 0, KTAPE_RING_CONTROL, &st));
 	EXPECT_EQ(0, st.tail);
-	drain_end(_metadata, fd, &e);
+	read_session_end(_metadata, fd, &e);
 	EXPECT_EQ(1, e.exceptions);
 	EXPECT_EQ(1, e.ons);
 	EXPECT_EQ(1, e.offs);

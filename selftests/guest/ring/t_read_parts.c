@@ -13,8 +13,13 @@
 
 #define CPUS_MAX 16
 
-/* Marked calls in the order of the stream. */
-struct seen {
+/**
+ * struct marks_read - marked calls in the order of the stream
+ * @next: number that the next call must have, by CPU
+ * @wrong: calls with another number
+ * @first: the first of these as text
+ */
+struct marks_read {
 	uint64_t next[CPUS_MAX];
 	uint64_t wrong;
 	char first[100];
@@ -23,7 +28,7 @@ struct seen {
 static void check_next_mark(const struct ktape_block *b, const struct kt_rec *r,
 			    void *arg)
 {
-	struct seen *s = arg;
+	struct marks_read *s = arg;
 	uint64_t n;
 
 	if (!kt_is_marked(r->op, r->blob, &n) || b->cpu >= CPUS_MAX)
@@ -35,7 +40,8 @@ static void check_next_mark(const struct ktape_block *b, const struct kt_rec *r,
 	s->next[b->cpu] = n + 1;
 }
 
-static uint64_t parts(const struct kts *t)
+/* Return the number of packets that continue a block. */
+static uint64_t count_parts(const struct kts *t)
 {
 	uint64_t n = 0;
 
@@ -50,7 +56,7 @@ FIXTURE(parts)
 	uint64_t calls;
 	struct kt_buf b;
 	struct kts *t;
-	struct seen seen;
+	struct marks_read marks;
 	struct kt_load load[CPUS_MAX];
 };
 
@@ -62,8 +68,8 @@ FIXTURE_SETUP(parts)
 	self->t = calloc(1, sizeof(*self->t));
 	ASSERT_NE(NULL, self->t);
 	self->t->record = check_next_mark;
-	self->t->arg = &self->seen;
-	/* Room for everything; the stream would report discarded events. */
+	self->t->arg = &self->marks;
+	/* There is room for all events; a discarded one would have no number in the stream. */
 	self->fd = kt_session(KTAPE_MODE_DISCARD, 4 << 20, 16384,
 			      KT_OPS(KTAPE_EV_SYS_ENTER_WIDE));
 	ASSERT_GE(self->fd, 0);
@@ -77,13 +83,13 @@ FIXTURE_TEARDOWN(parts)
 	free(self->t);
 }
 
-#define EXPECT_ALL_SEEN()                                           \
-	do {                                                        \
-		EXPECT_STREQ("", self->t->error);                   \
-		EXPECT_STREQ("", self->seen.first);                 \
-		EXPECT_EQ(0, self->seen.wrong);                     \
-		for (int i = 0; i < self->cpus; i++)                \
-			EXPECT_EQ(self->calls, self->seen.next[i]); \
+#define EXPECT_ALL_MARKS()                                           \
+	do {                                                         \
+		EXPECT_STREQ("", self->t->error);                    \
+		EXPECT_STREQ("", self->marks.first);                 \
+		EXPECT_EQ(0, self->marks.wrong);                     \
+		for (int i = 0; i < self->cpus; i++)                 \
+			EXPECT_EQ(self->calls, self->marks.next[i]); \
 	} while (0)
 
 /* Read without blocking in random sizes while all CPUs record. */
@@ -107,11 +113,21 @@ TEST_F_TIMEOUT(parts, each_record_once, 180)
 	ASSERT_EQ(0, kt_slurp(&self->b, self->fd, 65536));
 	fed = kts_feed(self->t, self->b.p, self->b.len);
 	EXPECT_EQ(self->b.len, fed);
-	EXPECT_ALL_SEEN();
-	EXPECT_LT(0, parts(self->t));
+	EXPECT_ALL_MARKS();
+	EXPECT_LT(0, count_parts(self->t));
 }
 
-/* What one thread read, in order. */
+/**
+ * struct reader - one of two threads that read a descriptor
+ * @thread: the thread
+ * @fd: the descriptor
+ * @seed: of its random buffer sizes
+ * @b: what it has read, in order
+ * @ends: end of each read() in @b
+ * @nr: number of reads
+ * @at: number of reads that merge_reads() has placed
+ * @last: result of its last read()
+ */
 struct reader {
 	pthread_t thread;
 	int fd;
@@ -209,7 +225,7 @@ TEST_F_TIMEOUT(parts, two_threads_on_a_descriptor, 180)
 	ASSERT_NE(NULL, self->b.p);
 	EXPECT_TRUE(merge_reads(&nothing, r, &self->b));
 	EXPECT_EQ(self->b.len, kts_feed(self->t, self->b.p, self->b.len));
-	EXPECT_ALL_SEEN();
+	EXPECT_ALL_MARKS();
 	for (int i = 0; i < 2; i++) {
 		kt_buf_free(&r[i].b);
 		free(r[i].ends);
@@ -220,56 +236,60 @@ TEST_F_TIMEOUT(parts, two_threads_on_a_descriptor, 180)
 
 #define BLOCK 4096
 
-static int at_end_state;  /* 0: fill, 1: ready, 2: filled, 3: one more */
-static long at_end_calls; /* calls that fit in the block */
+/* What the thread on CPU 2 is to do, or has done. */
+enum filler { FILL, READY, FILLED, END_WITH_ONE_MORE };
 
-static void set_at_end_state(int s)
+static int filler_state;  /* enum filler */
+static long filler_calls; /* calls that fit in the block */
+
+static void set_filler_state(int s)
 {
-	__atomic_store_n(&at_end_state, s, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&filler_state, s, __ATOMIC_SEQ_CST);
 }
 
-static int get_state(void)
+static int get_filler_state(void)
 {
-	return __atomic_load_n(&at_end_state, __ATOMIC_SEQ_CST);
+	return __atomic_load_n(&filler_state, __ATOMIC_SEQ_CST);
 }
 
-static void wait_state(int s)
+static void wait_filler_state(int s)
 {
-	while (get_state() != s)
+	while (get_filler_state() != s)
 		;
 }
 
-/* Fill a block of CPU 2 to its last byte on command. */
+/* Make filler_calls calls on CPU 2 at each FILL; at the end one more, and return. */
 static void *fill_block_main(void *arg)
 {
 	int s;
 
 	kt_pin(2);
-	set_at_end_state(1);
+	set_filler_state(READY);
 	do {
-		while ((s = get_state()) != 0 && s != 3)
+		while ((s = get_filler_state()) != FILL && s != END_WITH_ONE_MORE)
 			;
-		kt_getppids(s ? 1 : at_end_calls);
-		if (!s)
-			set_at_end_state(2);
-	} while (!s);
+		kt_getppids(s == FILL ? filler_calls : 1);
+		if (s == FILL)
+			set_filler_state(FILLED);
+	} while (s == FILL);
 	return NULL;
 }
 
 /*
- * START and the tracer's samples write records too, so ask for the room left in
- * the block: sys_enter takes 8 bytes. Repeat if another event came in between.
+ * Have the block of CPU 2 filled to its last byte. START and the tracer's samples
+ * write records too, so ask for the room left in the block: sys_enter takes 8
+ * bytes. Repeat if another event came in between. Return: whether it is full.
  */
-static bool filled(int fd)
+static bool fill_block_of_cpu_2(int fd)
 {
 	struct ktape_stats st;
 
 	for (int tries = 0; tries < 20; tries++) {
 		if (kt_stats(fd, 2, KTAPE_RING_EVENT, &st))
 			return false;
-		at_end_calls = (BLOCK - (long)(st.commit % BLOCK)) / 8;
-		set_at_end_state(0);
-		wait_state(2);
+		filler_calls = (BLOCK - (long)(st.commit % BLOCK)) / 8;
+		set_filler_state(FILL);
+		wait_filler_state(FILLED);
 		if (kt_stats(fd, 2, KTAPE_RING_EVENT, &st))
 			return false;
 		if (st.commit && st.commit % BLOCK == 0)
@@ -305,14 +325,14 @@ TEST_F_TIMEOUT(ends, full_to_the_byte, 180)
 			KT_OPS(KTAPE_EV_SYS_ENTER));
 	ASSERT_GE(fd, 0);
 	ASSERT_EQ(0, pthread_create(&thread, NULL, fill_block_main, NULL));
-	wait_state(1);
+	wait_filler_state(READY);
 	ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_START));
 	kt_nonblock(fd, true);
-	/* Our own reads are events, so read only what comes by itself. */
+	/* Our own reads are events, so there is no end. */
 	for (int i = 0; i < 10; i++)
 		ASSERT_LT(0, kt_buf_read(&b, fd, 65536));
-	if (!filled(fd)) {
-		set_at_end_state(3);
+	if (!fill_block_of_cpu_2(fd)) {
+		set_filler_state(END_WITH_ONE_MORE);
 		pthread_join(thread, NULL);
 		close(fd);
 		SKIP(return, "other calls were on CPU 2 all the time");
@@ -331,7 +351,7 @@ TEST_F_TIMEOUT(ends, full_to_the_byte, 180)
 	{
 		TH_LOG("read() does not come back");
 	}
-	set_at_end_state(3);
+	set_filler_state(END_WITH_ONE_MORE);
 	pthread_join(thread, NULL);
 	if (waited == 50 * kt_scale())
 		waitpid(pid, &status, 0);
@@ -382,7 +402,7 @@ TEST_F_TIMEOUT(ends, quiet_beside_busy, 240)
 	ASSERT_GE(fd, 0);
 	ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_START));
 	ASSERT_EQ(0, pthread_create(&busy.thread, NULL, kt_load_main, &busy));
-	/* From now on every look finds a full block. */
+	/* From now on every read() finds a full block of CPU 1. */
 	for (int i = 0; i < 20; i++)
 		ASSERT_LT(0, kt_buf_read(&b, fd, 65536));
 	ASSERT_EQ(0, pthread_create(&once.thread, NULL, kt_load_main, &once));

@@ -31,17 +31,30 @@ static void make_mixed_calls(uint64_t n)
 	}
 }
 
+/**
+ * struct reader - a thread that reads session 0 to the end
+ * @thread: the thread
+ * @fd: its descriptor
+ * @cpus: number of CPUs
+ * @pause_us: its pause after each round
+ * @maps: it reads mappings, not by read()
+ * @stopped: the session is stopped; a reader of mappings takes the open blocks, too, and ends
+ * @t: parse of what read() returned
+ * @got: the blocks that it got
+ * @lapped: bytes that were overwritten before it read a mapping
+ * @error: first error, "" = none
+ */
 struct reader {
 	pthread_t thread;
 	int fd, cpus, pause_us;
 	bool maps, stopped;
 	struct kts *t;
-	struct kt_gots got;
+	struct kt_blocks got;
 	uint64_t lapped;
 	char error[200];
 };
 
-static void take_reader_packet(const struct ktape_block *b, void *arg)
+static void keep_packet(const struct ktape_block *b, void *arg)
 {
 	kt_take_packet(b, arg);
 }
@@ -52,7 +65,7 @@ static void *packet_reader_main(void *arg)
 	struct kt_buf b = {};
 	ssize_t n;
 
-	r->t->packet = take_reader_packet;
+	r->t->packet = keep_packet;
 	r->t->arg = &r->got;
 	do {
 		n = kt_follow(r->t, &b, r->fd, 100000);
@@ -121,7 +134,7 @@ FIXTURE_TEARDOWN(readers)
 {
 	for (int i = 0; i < READERS; i++) {
 		close(self->r[i].fd);
-		kt_gots_free(&self->r[i].got);
+		kt_blocks_free(&self->r[i].got);
 		free(self->r[i].t);
 	}
 	close(self->control);
@@ -145,7 +158,7 @@ static int record_for_readers(FIXTURE_DATA(readers) * self, uint64_t calls)
 	for (int i = 0; i < READERS; i++) {
 		__atomic_store_n(&self->r[i].stopped, true, __ATOMIC_RELEASE);
 		pthread_join(self->r[i].thread, NULL);
-		kt_gots_sort(&self->r[i].got);
+		kt_blocks_sort(&self->r[i].got);
 	}
 	return 0;
 }
@@ -163,10 +176,10 @@ TEST_F_TIMEOUT(readers, same_bytes, 300)
 	}
 	for (int i = 0; i < READERS; i++)
 		for (int j = 0; j < i; j++) {
-			same = kt_gots_compare(&self->r[i].got, &self->r[j].got);
+			same = kt_blocks_compare(&self->r[i].got, &self->r[j].got);
 			EXPECT_LE(0, same)
 			{
-				const struct kt_got *g =
+				const struct kt_block *g =
 					&self->r[i].got.v[-1 - same];
 
 				TH_LOG("readers %d and %d: cpu %u kind %u block %llu differs",

@@ -15,7 +15,21 @@
 #define RING	 (1 << 20)
 #define BLOCK	 65536
 
-/* State of one reader of CPU 0's ring. */
+/**
+ * struct reader - a thread that reads CPU 0's ring
+ * @thread: the thread
+ * @fd: its descriptor
+ * @maps: it reads a mapping, not by read()
+ * @stopped: not used
+ * @enough: it ends after as many records
+ * @records: records that it has checked
+ * @lapped: bytes that were overwritten before it read the mapping
+ * @next: least number that the next marked call may have
+ * @ts: time of the last record
+ * @bad: errors in records and blocks
+ * @t: parse of what read() returned
+ * @error: first error, "" = none
+ */
 struct reader {
 	pthread_t thread;
 	int fd;
@@ -25,8 +39,8 @@ struct reader {
 	char error[200];
 };
 
-/* The writer's calls are numbered, so the numbers only grow. */
-static void readers_many_check(struct reader *r, const struct kt_rec *rec)
+/* Check that times and the numbers of the writer's calls only grow. */
+static void check_record_order(struct reader *r, const struct kt_rec *rec)
 {
 	uint64_t n;
 
@@ -43,7 +57,7 @@ static void check_reader_record(const struct ktape_block *b,
 				const struct kt_rec *rec, void *arg)
 {
 	if (!b->cpu && b->kind == KTAPE_RING_EVENT && rec->op != KTAPE_TIME_EXTEND)
-		readers_many_check(arg, rec);
+		check_record_order(arg, rec);
 }
 
 static void *stream_reader_main(void *arg)
@@ -62,9 +76,12 @@ static void *stream_reader_main(void *arg)
 	return NULL;
 }
 
-/* Copy a block, read tail again, check the part that was not overwritten. */
-static bool take_block(struct reader *r, const struct kt_map *m, uint64_t *pos,
-		       char *copy)
+/*
+ * Copy the block at *@pos, and check it unless tail says that it was overwritten meanwhile.
+ * Return: false if it is not closed yet.
+ */
+static bool check_next_block(struct reader *r, const struct kt_map *m,
+			     uint64_t *pos, char *copy)
 {
 	uint64_t size = m->e.block_size, commit = kt_load(&m->page->commit), at;
 	const struct ktape_block *b = (const void *)copy;
@@ -91,7 +108,7 @@ static bool take_block(struct reader *r, const struct kt_map *m, uint64_t *pos,
 			break;
 		}
 		if (rec.op != KTAPE_TIME_EXTEND)
-			readers_many_check(r, &rec);
+			check_record_order(r, &rec);
 	}
 	*pos += size;
 	return true;
@@ -109,7 +126,7 @@ static void *block_reader_main(void *arg)
 		return NULL;
 	}
 	while (r->records < r->enough)
-		if (!take_block(r, &m, &pos, copy))
+		if (!check_next_block(r, &m, &pos, copy))
 			usleep(2000);
 	kt_unmap_ring(&m);
 	free(copy);
@@ -169,15 +186,13 @@ TEST_F_TIMEOUT(many, readers, 280)
 		}
 		EXPECT_LE(r->enough, r->records);
 		ASSERT_EQ(0, kt_reader_info(r->fd, 0, KTAPE_RING_EVENT, &info));
-		/*
-		 * Its own column of counters: of read(), or of the owner of the
-		 * mapping.
-		 */
+		/* The module counts for read(); it knows nothing of a mapping. */
 		if (!r->maps) {
 			EXPECT_LE(r->records, info.records);
 		} else {
 			EXPECT_EQ(0, info.records + info.lapped);
 		}
+		/* A record has about 32 bytes. */
 		lapped += r->maps ? r->lapped / 32 : info.lapped;
 		records += r->records;
 		close(r->fd);
@@ -223,7 +238,7 @@ TEST_F_TIMEOUT(many, own_loss, 60)
 	EXPECT_LT(15000, info.lapped);
 	EXPECT_EQ(kt_sum(st.emitted), info.records + info.lapped);
 	EXPECT_EQ(0, kt_lost(&st));
-	/* Another descriptor has its own column. */
+	/* Another descriptor has its own counts. */
 	ASSERT_EQ(0, kt_reader_info(self->fd, 0, KTAPE_RING_EVENT, &info));
 	EXPECT_EQ(0, info.records + info.lapped + info.position);
 	EXPECT_EQ(st.commit, info.unread);
@@ -234,15 +249,16 @@ TEST_F_TIMEOUT(many, own_loss, 60)
 	close(self->fd);
 }
 
-/* Collect the numbers of marked calls that a descriptor delivers up to the end. */
-struct span {
+/* Numbers of the first and last marked call up to the end of a stream, and its records. */
+struct mark_range {
 	struct kts *t;
 	uint64_t first, last, records;
 };
 
-static void on_span(const struct ktape_block *b, const struct kt_rec *rec, void *arg)
+static void note_mark_range(const struct ktape_block *b,
+			    const struct kt_rec *rec, void *arg)
 {
-	struct span *s = arg;
+	struct mark_range *s = arg;
 	uint64_t n;
 
 	s->records += b->kind == KTAPE_RING_EVENT;
@@ -253,12 +269,12 @@ static void on_span(const struct ktape_block *b, const struct kt_rec *rec, void 
 	s->last = n;
 }
 
-static struct span read_rest_span(int fd)
+static struct mark_range read_to_end_range(int fd)
 {
-	struct span s = { .t = calloc(1, sizeof(*s.t)) };
+	struct mark_range s = { .t = calloc(1, sizeof(*s.t)) };
 	struct kt_buf b = {};
 
-	s.t->record = on_span;
+	s.t->record = note_mark_range;
 	s.t->arg = &s;
 	if (kt_follow_all(s.t, &b, fd) || s.t->error[0])
 		s.records = -1;
@@ -269,7 +285,7 @@ static struct span read_rest_span(int fd)
 
 TEST_F(many, seek)
 {
-	struct span s;
+	struct mark_range s;
 
 	self->fd = kt_named(self->main, "seek", 0, RING, BLOCK, 0);
 	ASSERT_LE(0, self->fd);
@@ -283,7 +299,7 @@ TEST_F(many, seek)
 	for (int n = 501; n <= 1000; n++)
 		kt_marked(n);
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
-	s = read_rest_span(self->fd);
+	s = read_to_end_range(self->fd);
 	EXPECT_EQ(501, s.first);
 	EXPECT_EQ(1000, s.last);
 	/*
@@ -296,12 +312,12 @@ TEST_F(many, seek)
 		EXPECT_EQ(0, lseek(self->fd, 0, SEEK_SET));
 		EXPECT_EQ(1000, read(self->fd, some, sizeof(some)));
 		EXPECT_EQ(0, lseek(self->fd, 0, SEEK_SET));
-		s = read_rest_span(self->fd);
+		s = read_to_end_range(self->fd);
 		EXPECT_EQ(1, s.first);
 		EXPECT_EQ(1000, s.last);
 	}
 	EXPECT_EQ(0, lseek(self->fd, 0, SEEK_END));
-	s = read_rest_span(self->fd);
+	s = read_to_end_range(self->fd);
 	EXPECT_EQ(0, s.records);
 	EXPECT_EQ(-1, lseek(self->fd, 1, SEEK_SET));
 	EXPECT_EQ(EINVAL, errno);
@@ -314,13 +330,14 @@ TEST_F(many, seek)
 
 /* ---- three sessions ------------------------------------------------------ */
 
-static void everything(uint64_t n)
+static void mark_and_yield(uint64_t n)
 {
 	kt_marked(n);
 	if (n % 8 == 0)
 		sched_yield();
 }
 
+/* Read a stopped session to its end, and check the counts if it is @whole. */
 static void check_rest_of_stream(struct __test_metadata *_metadata, int fd,
 				 bool whole, int cpus)
 {
@@ -369,7 +386,7 @@ TEST_F_TIMEOUT(many, three_sessions, 120)
 		ASSERT_EQ(0, kt_profile_only(fd[i], plan[i].ops));
 		ASSERT_EQ(0, kt_control(fd[i], KTAPE_IOC_START));
 	}
-	ASSERT_EQ(0, kt_loads_start(self->load, cpus, calls, everything));
+	ASSERT_EQ(0, kt_loads_start(self->load, cpus, calls, mark_and_yield));
 	kt_loads_wait(self->load, cpus);
 	for (int i = 0; i < 3; i++)
 		ASSERT_EQ(0, kt_control(fd[i], KTAPE_IOC_STOP));
@@ -402,6 +419,7 @@ TEST_F_TIMEOUT(many, three_sessions, 120)
 	ASSERT_EQ(0, kt_session_info(self->main, "snap", &info));
 	EXPECT_NE(0, info.frozen);
 	for (int i = 0; i < 3; i++) {
+		/* The first one, in overwrite mode, has lost its oldest events. */
 		check_rest_of_stream(_metadata, fd[i], i, cpus);
 		close(fd[i]);
 	}

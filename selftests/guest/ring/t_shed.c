@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Test a discard session without a reader: the least important classes are shed
- * first and counted as shed, and the ledger adds up. Stalled readers are
- * evicted. The smallest rings keep an exception.
+ * Test a discard session without a reader: from a fill level on (75 percent of the
+ * ring) events of the least important classes are shed, that is discarded and
+ * counted as such, to leave room for the others, and the ledger adds up. Stalled
+ * readers are evicted. The smallest rings keep an exception.
  */
 #include <sys/wait.h>
 
@@ -16,7 +17,8 @@
 #define CPUS_MAX 16
 #define RING	 65536
 #define BLOCK	 4096
-#define STALL_MS 200 /* ring size that works at any speed of the kernel */
+#define STALL_MS \
+	200 /* a reader that has not read for so long while a ring is full stalls */
 
 static const unsigned char mixed_ops[] = { KTAPE_EV_SYS_ENTER, KTAPE_EV_SYS_EXIT,
 					   KTAPE_EV_SCHED_SWITCH, 0 };
@@ -51,7 +53,7 @@ FIXTURE_TEARDOWN(shed)
 	close(self->main);
 }
 
-static void shed_check(struct __test_metadata *_metadata, int fd, int cpus)
+static void check_shed_ledger(struct __test_metadata *_metadata, int fd, int cpus)
 {
 	struct kt_ledger *l = kt_ledger_new();
 	struct kt_buf b = {};
@@ -88,10 +90,10 @@ TEST_F_TIMEOUT(shed, least_important_first, 120)
 		EXPECT_LT(0, syscalls - shed);
 		EXPECT_LE(RING * 3 / 4, st.commit);
 	}
-	shed_check(_metadata, self->fd, self->cpus);
+	check_shed_ledger(_metadata, self->fd, self->cpus);
 }
 
-/* Our own calls go on meanwhile, so there is no natural end. */
+/* Read what is there. Our own calls go on meanwhile, so there is no natural end. */
 static void read_meanwhile(struct kt_buf *b, int fd)
 {
 	for (int i = 0; i < 20; i++)
@@ -164,14 +166,15 @@ TEST_F_TIMEOUT(shed, policy, 60)
 
 /* ---- readers that stall --------------------------------------------------- */
 
-struct reported {
+/* Records of evictions: their number, and reader and thread of the last one. */
+struct evictions {
 	uint32_t nr, reader, tid;
 };
 
 static void count_evictions(const struct ktape_block *b, const struct kt_rec *r,
 			    void *arg)
 {
-	struct reported *t = arg;
+	struct evictions *t = arg;
 
 	if (r->op != KTAPE_EV_EVICT)
 		return;
@@ -180,7 +183,7 @@ static void count_evictions(const struct ktape_block *b, const struct kt_rec *r,
 	t->tid = r->args[1];
 }
 
-static int consumer(int fd, uint32_t op)
+static int consumer_ioctl(int fd, uint32_t op)
 {
 	struct ktape_consumer c = { .size = sizeof(c), .op = op };
 
@@ -195,18 +198,18 @@ TEST_F_TIMEOUT(shed, stalled_reader, 120)
 {
 	struct kt_ledger *l = kt_ledger_new();
 	struct ktape_reader_info info;
-	struct reported reported = {};
+	struct evictions evictions = {};
 	struct kt_buf b = {};
 	struct ktape_policy p;
 	int slow = kt_attach(self->main, "shed", 0);
 	uint32_t id;
 
 	l->next = count_evictions;
-	l->arg = &reported;
+	l->arg = &evictions;
 	ASSERT_LE(0, slow);
 	ASSERT_EQ(0, kt_policy(self->fd, KTAPE_POLICY_SET, 0, STALL_MS, &p));
-	ASSERT_EQ(0, consumer(self->fd, KTAPE_CONSUMER_REGISTER));
-	ASSERT_EQ(0, consumer(slow, KTAPE_CONSUMER_REGISTER));
+	ASSERT_EQ(0, consumer_ioctl(self->fd, KTAPE_CONSUMER_REGISTER));
+	ASSERT_EQ(0, consumer_ioctl(slow, KTAPE_CONSUMER_REGISTER));
 	ASSERT_EQ(0, kt_reader_info(slow, 0, 0, &info));
 	EXPECT_EQ(KTAPE_READER_REGISTERED, info.flags);
 	id = info.id;
@@ -243,11 +246,11 @@ TEST_F_TIMEOUT(shed, stalled_reader, 120)
 	ASSERT_EQ(0, kt_follow_all(&l->t, &b, self->fd));
 	EXPECT_LE(0, kt_ledger_check(l, self->fd, self->cpus));
 	EXPECT_STREQ("", l->t.error);
-	EXPECT_EQ(self->cpus, reported.nr);
-	EXPECT_EQ(id, reported.reader);
-	EXPECT_EQ(getpid(), reported.tid);
+	EXPECT_EQ(self->cpus, evictions.nr);
+	EXPECT_EQ(id, evictions.reader);
+	EXPECT_EQ(getpid(), evictions.tid);
 	/* An evicted consumer may register again. */
-	EXPECT_EQ(0, consumer(slow, KTAPE_CONSUMER_REGISTER));
+	EXPECT_EQ(0, consumer_ioctl(slow, KTAPE_CONSUMER_REGISTER));
 	ASSERT_EQ(0, kt_reader_info(slow, 0, 0, &info));
 	EXPECT_EQ(KTAPE_READER_REGISTERED, info.flags);
 	close(slow);
@@ -265,7 +268,7 @@ TEST_F_TIMEOUT(shed, killed_reader, 60)
 
 	if (!pid) {
 		fd = kt_attach(self->main, "shed", 0);
-		if (consumer(fd, KTAPE_CONSUMER_REGISTER))
+		if (consumer_ioctl(fd, KTAPE_CONSUMER_REGISTER))
 			_exit(1);
 		raise(SIGSTOP);
 		_exit(2);
@@ -273,7 +276,7 @@ TEST_F_TIMEOUT(shed, killed_reader, 60)
 	ASSERT_EQ(pid, waitpid(pid, &status, WUNTRACED));
 	ASSERT_EQ(true, WIFSTOPPED(status));
 	ASSERT_EQ(0, kt_pin(0));
-	ASSERT_EQ(0, consumer(self->fd, KTAPE_CONSUMER_REGISTER));
+	ASSERT_EQ(0, consumer_ioctl(self->fd, KTAPE_CONSUMER_REGISTER));
 	ASSERT_EQ(0, kt_profile_only(self->fd, KT_OPS(KTAPE_EV_SYS_ENTER)));
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	kt_nonblock(self->fd, true);
@@ -303,7 +306,8 @@ struct found {
 	int nr;
 };
 
-static void on_exception(const struct kt_rec *r, void *arg)
+/* Count the exception that ktape_flood emits. */
+static void count_flood_exception(const struct kt_rec *r, void *arg)
 {
 	struct found *f = arg;
 
@@ -319,7 +323,7 @@ static int load_flood(long events)
 	return kt_insmod("/tests/ktape_flood.ko", params);
 }
 
-/* An exception stays after 10^7 profile events in the smallest rings. */
+/* An exception stays, though 10^7 markers overwrite the smallest rings. */
 TEST_F_TIMEOUT(shed, exception_survives, 240)
 {
 	struct ktape_create c = { .size = sizeof(c),
@@ -341,7 +345,7 @@ TEST_F_TIMEOUT(shed, exception_survives, 240)
 	for (int cpu = 0; cpu < self->cpus; cpu++) {
 		ASSERT_EQ(0, kt_map_ring(fd, cpu, KTAPE_RING_CONTROL, &m));
 		EXPECT_EQ(16384, m.e.data_size);
-		ASSERT_LE(0, kt_walk(&m, on_exception, &found));
+		ASSERT_LE(0, kt_walk(&m, count_flood_exception, &found));
 		kt_unmap_ring(&m);
 		ASSERT_EQ(0, kt_stats(fd, cpu, KTAPE_RING_EVENT, &st));
 		marks += st.emitted[KTAPE_CLASS_USER];

@@ -43,7 +43,8 @@ FIXTURE_TEARDOWN(snapshot)
 	close(self->main);
 }
 
-static uint64_t frozen(int main)
+/* Return the time of the snapshot's end, 0 before it. */
+static uint64_t frozen_at(int main)
 {
 	struct ktape_session_info i;
 
@@ -65,17 +66,20 @@ static int wait_full(int fd)
 	return poll(&p, 1, 20000 * kt_scale()) == 1 ? p.revents : -1;
 }
 
-/* Contents of the event rings, and the record with the time of the end. */
-struct seen {
+/*
+ * What a snapshot has. @time, @first_cpu: of the records of its end, which are @freezes;
+ * @latest: time of the last event; @next, @holes: marked calls; @events: by CPU.
+ */
+struct contents {
 	uint64_t time, first, latest, late, freezes, first_cpu;
 	uint64_t next[CPUS_MAX], holes;
 	uint64_t events[CPUS_MAX];
 };
 
-static void take_snapshot_record(const struct ktape_block *b,
+static void note_snapshot_record(const struct ktape_block *b,
 				 const struct kt_rec *r, void *arg)
 {
-	struct seen *s = arg;
+	struct contents *s = arg;
 	uint64_t n;
 
 	if (b->kind == KTAPE_RING_CONTROL && r->op == KTAPE_EV_FREEZE) {
@@ -95,19 +99,19 @@ static void take_snapshot_record(const struct ktape_block *b,
 }
 
 /* Read the snapshot and compare it with the counts. */
-static void snapshot_check(struct __test_metadata *_metadata, int fd, int cpus,
-			   struct seen *seen)
+static void check_snapshot(struct __test_metadata *_metadata, int fd, int cpus,
+			   struct contents *contents)
 {
 	struct kt_ledger *l = kt_ledger_new();
 	struct kt_buf b = {};
 
-	memset(seen, 0, sizeof(*seen));
-	l->next = take_snapshot_record;
-	l->arg = seen;
+	memset(contents, 0, sizeof(*contents));
+	l->next = note_snapshot_record;
+	l->arg = contents;
 	ASSERT_EQ(0, kt_follow_all(&l->t, &b, fd));
 	EXPECT_EQ(0, kt_ledger_check(l, fd, cpus));
 	EXPECT_STREQ("", l->t.error);
-	EXPECT_EQ(0, seen->holes);
+	EXPECT_EQ(0, contents->holes);
 	kt_buf_free(&b);
 	free(l);
 }
@@ -115,14 +119,14 @@ static void snapshot_check(struct __test_metadata *_metadata, int fd, int cpus,
 TEST_F_TIMEOUT(snapshot, full_once, 120)
 {
 	struct ktape_stats st, again;
-	struct seen seen;
+	struct contents contents;
 	struct kt_map m;
 	char some[4096];
 
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	kt_nonblock(self->fd, true);
 	/* Nothing can be read before the snapshot is over. */
-	EXPECT_EQ(0, frozen(self->main));
+	EXPECT_EQ(0, frozen_at(self->main));
 	while (read(self->fd, some, sizeof(some)) > 0)
 		;
 	EXPECT_EQ(EAGAIN, errno);
@@ -130,23 +134,23 @@ TEST_F_TIMEOUT(snapshot, full_once, 120)
 	EXPECT_EQ(POLLIN | POLLPRI | POLLHUP, wait_full(self->fd));
 	kt_loads_stop(self->load, self->cpus);
 	lseek(self->fd, 0, SEEK_SET);
-	snapshot_check(_metadata, self->fd, self->cpus, &seen);
-	EXPECT_EQ(self->cpus, seen.freezes);
-	EXPECT_NE(0, seen.time);
-	EXPECT_EQ(frozen(self->main), seen.time);
-	EXPECT_LT(seen.latest, seen.time);
+	check_snapshot(_metadata, self->fd, self->cpus, &contents);
+	EXPECT_EQ(self->cpus, contents.freezes);
+	EXPECT_NE(0, contents.time);
+	EXPECT_EQ(frozen_at(self->main), contents.time);
+	EXPECT_LT(contents.latest, contents.time);
 	for (int cpu = 0; cpu < self->cpus; cpu++) {
 		ASSERT_EQ(0, kt_stats(self->fd, cpu, KTAPE_RING_EVENT, &st));
 		EXPECT_EQ(0, kt_lost(&st));
-		EXPECT_EQ(seen.events[cpu], kt_sum(st.emitted));
+		EXPECT_EQ(contents.events[cpu], kt_sum(st.emitted));
 		EXPECT_EQ(0, st.tail);
 		ASSERT_EQ(0, kt_map_ring(self->fd, cpu, KTAPE_RING_EVENT, &m));
-		EXPECT_EQ(seen.time, kt_load(&m.page->frozen));
+		EXPECT_EQ(contents.time, kt_load(&m.page->frozen));
 		EXPECT_EQ(KTAPE_RING_FLAG_STOPPED | KTAPE_RING_FLAG_FROZEN,
 			  kt_load(&m.page->flags));
-		if (cpu == (int)seen.first_cpu) {
+		if (cpu == (int)contents.first_cpu) {
 			/* The other CPUs may have begun only just now. */
-			EXPECT_LT(10, seen.events[cpu]);
+			EXPECT_LT(10, contents.events[cpu]);
 			EXPECT_LE(RING - BLOCK, st.commit);
 		}
 		kt_unmap_ring(&m);
@@ -158,7 +162,7 @@ TEST_F_TIMEOUT(snapshot, full_once, 120)
 	EXPECT_EQ(0, memcmp(&st, &again, sizeof(st)));
 }
 
-/* START arms it again, and each snapshot is separate. */
+/* START begins another snapshot, which does not contain the one before. */
 TEST_F_TIMEOUT(snapshot, again, 240)
 {
 	struct ktape_stats before, after;
@@ -168,15 +172,15 @@ TEST_F_TIMEOUT(snapshot, again, 240)
 	for (int round = 0; round < 6; round++) {
 		ASSERT_EQ(0, kt_stats(self->fd, 0, KTAPE_RING_EVENT, &before));
 		ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
-		EXPECT_EQ(0, frozen(self->main));
+		EXPECT_EQ(0, frozen_at(self->main));
 		ASSERT_EQ(0, kt_loads_start(self->load, self->cpus, 0,
 					    mark_unevenly));
 		ASSERT_EQ(POLLIN | POLLPRI | POLLHUP, wait_full(self->fd));
 		kt_loads_stop(self->load, self->cpus);
-		EXPECT_LT(last, frozen(self->main));
-		last = frozen(self->main);
+		EXPECT_LT(last, frozen_at(self->main));
+		last = frozen_at(self->main);
 		ASSERT_EQ(0, kt_stats(self->fd, 0, KTAPE_RING_EVENT, &after));
-		/* It continues in the next unread block. */
+		/* It begins with the block after the one that was in use. */
 		EXPECT_LE(before.commit, after.floor);
 		EXPECT_GT(before.commit + BLOCK, after.floor);
 		EXPECT_EQ(0, kt_lost(&after));
@@ -205,14 +209,14 @@ TEST_F(snapshot, stopped_by_hand)
 		EXPECT_LT(before.commit, after.commit);
 		EXPECT_EQ(0, after.floor);
 	}
-	EXPECT_EQ(0, frozen(self->main));
+	EXPECT_EQ(0, frozen_at(self->main));
 	ASSERT_EQ(1, poll(&p, 1, 0));
 	EXPECT_EQ(POLLIN | POLLHUP, p.revents);
 }
 
 /*
- * Readers must not get events that the cut may still remove, nor may control
- * commands.
+ * Events after the snapshot's last moment are cut off at its end. So before it
+ * neither read() nor poll() nor an ioctl may deal with what is in the rings.
  */
 TEST_F(snapshot, nothing_readable_before_the_end)
 {
@@ -249,12 +253,12 @@ static void call_at_a_speed(uint64_t n)
 TEST_F_TIMEOUT(snapshot, races, 240)
 {
 	int rounds = 60 / kt_scale() + 4, was_full = 0;
-	struct seen seen;
+	struct contents contents;
 	int fd;
 
 	ASSERT_EQ(0, kt_loads_start(self->load, self->cpus, 0, call_at_a_speed));
 	for (int round = 0; round < rounds; round++) {
-		/* Delays between the steps of the end, long or short. */
+		/* Grace periods between the steps of the end are long or short. */
 		const bool close_by = round / 8 % 2;
 
 		kt_expedite(close_by);
@@ -276,9 +280,10 @@ TEST_F_TIMEOUT(snapshot, races, 240)
 			ASSERT_LT(0, wait_full(fd));
 		}
 		if (round % 3) {
-			snapshot_check(_metadata, fd, self->cpus, &seen);
-			was_full += seen.freezes != 0;
-			EXPECT_EQ(true, !seen.freezes || seen.latest < seen.time);
+			check_snapshot(_metadata, fd, self->cpus, &contents);
+			was_full += contents.freezes != 0;
+			EXPECT_EQ(true, !contents.freezes ||
+						contents.latest < contents.time);
 		}
 		close(fd);
 	}
@@ -320,7 +325,7 @@ TEST_F_TIMEOUT(snapshot, started_again, 120)
  */
 TEST_F_TIMEOUT(snapshot, hotplug, 120)
 {
-	struct seen seen;
+	struct contents contents;
 
 	if (self->cpus < 2)
 		SKIP(return, "needs two CPUs");
@@ -335,10 +340,11 @@ TEST_F_TIMEOUT(snapshot, hotplug, 120)
 		for (int n = 0; n < RING / 64; n++)
 			kt_marked(n);
 		EXPECT_EQ(POLLIN | POLLPRI | POLLHUP, wait_full(self->fd));
-		EXPECT_NE(0, frozen(self->main));
+		EXPECT_NE(0, frozen_at(self->main));
 		if (!round) {
-			snapshot_check(_metadata, self->fd, self->cpus - 1, &seen);
-			EXPECT_LT(20, seen.events[self->cpus - 1]);
+			check_snapshot(_metadata, self->fd, self->cpus - 1,
+				       &contents);
+			EXPECT_LT(20, contents.events[self->cpus - 1]);
 		}
 		ASSERT_EQ(0, kt_set_online(self->cpus - 1, true));
 	}

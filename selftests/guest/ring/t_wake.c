@@ -14,7 +14,8 @@
 #define BLOCK	    65536 /* has room for the names of all threads */
 #define DESCRIPTORS 10000
 #define THREADS	    150
-#define AT_ONCE	    4 /* threads that an interrupt may wake, WAKE_AT_ONCE */
+#define AT_ONCE \
+	4 /* threads that an interrupt may wake: WAKE_AT_ONCE of the module */
 
 FIXTURE(wake)
 {
@@ -35,19 +36,20 @@ FIXTURE_TEARDOWN(wake)
 	close(self->fd);
 }
 
-static uint64_t commit(int fd)
+/* Return the position up to which CPU 0 has recorded. */
+static uint64_t recorded_position(int fd)
 {
 	struct ktape_stats st;
 
 	return kt_stats(fd, 0, KTAPE_RING_EVENT, &st) ? 0 : st.commit;
 }
 
-/* Fill the block of CPU 0 that is open, and another one. */
-static void open_blocks(int fd)
+/* Fill the block of CPU 0 that is open, and another one: that wakes readers. */
+static void fill_two_blocks(int fd)
 {
-	uint64_t begin = commit(fd);
+	uint64_t begin = recorded_position(fd);
 
-	while (commit(fd) - begin <= 2 * BLOCK)
+	while (recorded_position(fd) - begin <= 2 * BLOCK)
 		kt_rename(1);
 }
 
@@ -71,22 +73,23 @@ static int watch_duplicates(int fd, unsigned int nr)
 }
 
 /*
- * Wait until each of @nr descriptors was reported.  An edge is reported only if the
- * entry of the descriptor was woken.  A lost one waits until run-tests ends the test.
+ * Wait until epoll has reported each of @nr descriptors.  It reports one (edge-triggered)
+ * only if the entry of that descriptor was woken; if one is missing, the wait goes on until
+ * run-tests ends the test.  Return: their number.
  */
 static unsigned int wait_for_edges(int all, unsigned int nr)
 {
 	static struct epoll_event e[512];
-	static bool seen[DESCRIPTORS];
+	static bool was_woken[DESCRIPTORS];
 	unsigned int woken = 0;
 
-	memset(seen, 0, sizeof(seen));
+	memset(was_woken, 0, sizeof(was_woken));
 	while (woken < nr) {
 		int n = epoll_wait(all, e, ARRAY_SIZE(e), -1);
 
 		for (int i = 0; i < n; i++) {
-			woken += !seen[e[i].data.u32];
-			seen[e[i].data.u32] = true;
+			woken += !was_woken[e[i].data.u32];
+			was_woken[e[i].data.u32] = true;
 		}
 	}
 	return woken;
@@ -102,13 +105,13 @@ TEST_F_TIMEOUT(wake, each_of_10000_descriptors, 300)
 	all = watch_duplicates(self->fd, DESCRIPTORS);
 	ASSERT_GE(all, 0);
 	/* What was there when they began to wait is reported first. */
-	open_blocks(self->fd);
+	fill_two_blocks(self->fd);
 	EXPECT_EQ(DESCRIPTORS, wait_for_edges(all, DESCRIPTORS));
 	for (int i = 0; i < 3; i++) {
 		/* An earlier wake-up may still be under way: take its edges. */
 		while (epoll_wait(all, e, ARRAY_SIZE(e), 200) > 0)
 			;
-		open_blocks(self->fd);
+		fill_two_blocks(self->fd);
 		EXPECT_EQ(DESCRIPTORS, wait_for_edges(all, DESCRIPTORS));
 	}
 	close(all);
@@ -116,6 +119,7 @@ TEST_F_TIMEOUT(wake, each_of_10000_descriptors, 300)
 
 /* ---- threads that wait, and the interrupts that wake them --------------------- */
 
+/* A thread that waits in poll(). */
 struct waiter {
 	pthread_t thread;
 	pid_t tid;
@@ -135,7 +139,7 @@ static void *wait_main(void *arg)
 }
 
 /* Once a thread has stored its tid, poll() is the only place where it sleeps. */
-static bool is_asleep(const struct waiter *w)
+static bool sleeps_in_poll(const struct waiter *w)
 {
 	pid_t tid = __atomic_load_n(&w->tid, __ATOMIC_ACQUIRE);
 	char path[64], text[256] = "", *state;
@@ -201,11 +205,11 @@ TEST_F_TIMEOUT(wake, few_threads_in_an_interrupt, 300)
 		ASSERT_EQ(0, pthread_create(&w[i].thread, NULL, wait_main, &w[i]));
 	}
 	for (int i = 0; i < THREADS; i++)
-		while (!is_asleep(&w[i]))
+		while (!sleeps_in_poll(&w[i]))
 			usleep(1000);
 	ASSERT_EQ(0, kt_events_start(&e, KT_OPS(KTAPE_EV_IPI_ENTRY, KTAPE_EV_IPI_EXIT,
 						KTAPE_EV_SCHED_WAKING)));
-	open_blocks(self->fd);
+	fill_two_blocks(self->fd);
 	for (int i = 0; i < THREADS; i++) {
 		pthread_join(w[i].thread, NULL);
 		EXPECT_TRUE(w[i].revents & POLLIN);

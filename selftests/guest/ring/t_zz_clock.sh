@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=dash
 # Test a clock that changes under a recording: the kernel takes another clock source, and
-# then stops to trust the cycle counter.  Times go on, and from then on nothing vouches
-# for their order: the recording says so, also one that did not end.  The counter stays
-# distrusted until the next boot, so this is one of the last programs.
+# then no longer trusts the cycle counter.  Times go on, but their order between CPUs is no
+# longer certain: `ktape verify` must say so, also of a recording that goes on.  The counter
+# stays distrusted until the next boot, so this is one of the last programs.
 
 # shellcheck source=selftests/guest/support/record.sh
 . "${0%/*}/record.sh"
@@ -13,7 +13,7 @@ source=/sys/devices/system/clocksource/clocksource0
 module=${KTAPE_TESTS:-/tests}/kt_tsc.ko
 
 # backwards TRACE: print the number of events that are earlier than the event before
-# them in their ring
+# them in their ring; one more if the trace has fewer than 1000 events
 backwards()
 {
 	ktape dump --json "$1" 2>>$dir/dump.err | awk "$json"'
@@ -27,8 +27,8 @@ backwards()
 		END { print back + (n < 1000) }'
 }
 
-# Events on all CPUs, more than one block of each.
-busy()
+# Fill more than one block on each CPU.
+fill_blocks()
 {
 	for cpu in $(seq 0 $(($(nproc) - 1))); do
 		act cpu "$cpu" getppid 3000
@@ -53,11 +53,11 @@ test_another_source()
 
 test_unstable()
 {
-	busy
+	fill_blocks
 	insmod "$module"
-	# Asked at each new block; the work item then writes the relations.
+	# The module asks the kernel at each new block; a work item reports it a little later.
 	for _ in $(seq $((50 * ${KTAPE_SCALE:-1}))); do
-		busy
+		fill_blocks
 		! reported || break
 	done
 	reported
@@ -76,7 +76,7 @@ reported()
 	dmesg | grep -q 'ktape: the kernel no longer trusts the cycle counter'
 }
 
-# The next load has another clock, and does not say that this one is good.
+# The next load does not use the cycle counter, and its traces can be verified.
 test_next_load()
 {
 	rmmod ktape

@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Sessions that are meddled with at random moments while busy CPUs record into them: what
- * is done to a session, and which gaps that leaves in its trace.
+ * Sessions that are meddled with at random moments while busy CPUs record into them, for
+ * t_rounds.c: what is done to a session, and which gaps that leaves in its trace.
+ *
+ * The reference, which says what really happened, are two more sessions that record the same
+ * events and lose none. They have the lowest and the highest number. A CPU writes an event to
+ * its sessions in the order of their numbers, so the two have a time before and a time after
+ * the event's time in each other session.
  */
 #ifndef _KT_ROUNDS_H
 #define _KT_ROUNDS_H
@@ -10,7 +15,7 @@
 #include "kt_counts.h"
 #include "kt_filter.h"
 
-/* The sessions between the two of the reference, in the order of their numbers. */
+/* The sessions that are meddled with, in the order of their numbers. */
 enum which {
 	WRAPPED, /* overwrite mode, small rings, saved now and then */
 	DRAINED, /* discard mode, read and rotated by the library */
@@ -20,7 +25,8 @@ enum which {
 	TARGETS
 };
 
-#define ON(which) (1U << (which))
+#define ON(which) \
+	(1U << (which)) /* a session's bit in filters[].targets and ops[].targets */
 
 static const struct {
 	const char *name;
@@ -39,9 +45,9 @@ static const struct {
 
 /**
  * struct target - a session that is meddled with
- * @device: the session; NULL for LOGGED
- * @fd: the session
- * @rec: recorder, or NULL
+ * @device: the session in libktape; NULL for LOGGED, which another process has
+ * @rec: libktape's recorder of it, or NULL
+ * @fd: its descriptor
  * @runs: it was started and not stopped
  * @filters: filters that are on, by index in filters[]
  * @off: event that was taken out of the profile, or 0
@@ -87,6 +93,7 @@ struct round {
 	struct kta_worker worker[KTA_CPUS];
 };
 
+/* Count and report a step that failed: @err is negative. */
 static void round_must(struct round *r, const char *what, int err)
 {
 	if (err >= 0)
@@ -110,6 +117,7 @@ static uint32_t draw(struct round *r, uint32_t below)
 	return lcg_below(&r->ref.seed, below);
 }
 
+/* Add a trace of @t to the list, @whole if it has no losses. Return: its path, or NULL. */
 static const char *add_round_trace(struct round *r, struct target *t, bool whole)
 {
 	struct kta_trace *to = &r->trace[r->nr_traces];
@@ -159,7 +167,8 @@ static void stop_or_start(struct round *r, struct target *t)
 		start_target(r, t);
 }
 
-static void clear(struct round *r, struct target *t)
+/* Clear the rings: all before the end of CLEAR is missing, so the gap begins at time 0. */
+static void clear_target(struct round *r, struct target *t)
 {
 	struct kta_gap *g = kta_open_gap(&r->ref, &t->gaps, 0, CLEARED);
 
@@ -168,6 +177,7 @@ static void clear(struct round *r, struct target *t)
 		*g = (struct kta_gap){ 0, kt_now(), 0, CLEARED };
 }
 
+/* Take a random event out of the profile, or put the one back that was taken out. */
 static void toggle_target_event(struct round *r, struct target *t)
 {
 	uint32_t op = t->off;
@@ -184,18 +194,20 @@ static void toggle_target_event(struct round *r, struct target *t)
 	t->off = 0;
 }
 
-static int only_calls(struct round *r, int fd)
+/* ---- filters: each sets one with random arguments. Return: 0 or a negative errno ---- */
+
+static int set_random_call_filter(struct round *r, int fd)
 {
 	return kt_filter_bit(fd, KTAPE_FILTER_SYSCALL,
 			     KTAPE_FILTER_SYSCALL_WORDS, SYS_getppid, draw(r, 2));
 }
 
-static int only_signals(struct round *r, int fd)
+static int set_random_signal_filter(struct round *r, int fd)
 {
 	return kt_filter_bit(fd, KTAPE_FILTER_SIGNAL, 1, SIGUSR1, draw(r, 2));
 }
 
-static int only_thread(struct round *r, int fd)
+static int set_random_thread_filter(struct round *r, int fd)
 {
 	const struct ktape_filter_pid who = {
 		.pid = r->worker[draw(r, r->ref.cpus)].tid,
@@ -205,21 +217,21 @@ static int only_thread(struct round *r, int fd)
 	return kt_filter_set(fd, KTAPE_FILTER_PID, &who, 1);
 }
 
-static int only_some_cpus(struct round *r, int fd)
+static int set_random_cpu_filter(struct round *r, int fd)
 {
 	const uint64_t some = 1 + draw(r, (1U << r->ref.cpus) - 1);
 
 	return kt_filter_set(fd, KTAPE_FILTER_CPU, &some, 1);
 }
 
-static int only_severe(struct round *r, int fd)
+static int set_random_severity_filter(struct round *r, int fd)
 {
 	const uint32_t least = 1 + draw(r, 3);
 
 	return kt_filter_set(fd, KTAPE_FILTER_SEVERITY, &least, 1);
 }
 
-static int only_so_many(struct round *r, int fd)
+static int set_random_rate_filter(struct round *r, int fd)
 {
 	const struct ktape_filter_rate rate = { KTAPE_EV_SCHED_SWITCH,
 						1 + draw(r, 100) };
@@ -227,7 +239,7 @@ static int only_so_many(struct round *r, int fd)
 	return kt_filter_set(fd, KTAPE_FILTER_RATE, &rate, 1);
 }
 
-static int only_long_calls(struct round *r, int fd)
+static int set_random_gate_filter(struct round *r, int fd)
 {
 	const struct ktape_filter_gate gate = { .gate = KTAPE_GATE_SYSCALL,
 						.ns = draw(r, 1000000) };
@@ -235,7 +247,7 @@ static int only_long_calls(struct round *r, int fd)
 	return kt_filter_set(fd, KTAPE_FILTER_GATE, &gate, 1);
 }
 
-static int only_root(struct round *r, int fd)
+static int set_random_uid_filter(struct round *r, int fd)
 {
 	const uint32_t uid = draw(r, 2);
 
@@ -250,16 +262,17 @@ static const struct {
 	uint32_t kind, op, targets;
 	int (*set)(struct round *r, int fd);
 } filters[KINDS] = {
-	{ KTAPE_FILTER_SYSCALL, KTAPE_EV_SYS_ENTER, ~0U, only_calls },
-	{ KTAPE_FILTER_SIGNAL, KTAPE_EV_SIGNAL_DELIVER, ~0U, only_signals },
-	{ KTAPE_FILTER_PID, 0, ~0U, only_thread },
+	{ KTAPE_FILTER_SYSCALL, KTAPE_EV_SYS_ENTER, ~0U, set_random_call_filter },
+	{ KTAPE_FILTER_SIGNAL, KTAPE_EV_SIGNAL_DELIVER, ~0U,
+	  set_random_signal_filter },
+	{ KTAPE_FILTER_PID, 0, ~0U, set_random_thread_filter },
 	/* It changes what the session counts. */
-	{ KTAPE_FILTER_CPU, 0, ~ON(COUNTED), only_some_cpus },
-	{ KTAPE_FILTER_SEVERITY, KTAPE_EV_EXCEPTION, ~0U, only_severe },
-	{ KTAPE_FILTER_RATE, KTAPE_EV_SCHED_SWITCH, ~0U, only_so_many },
+	{ KTAPE_FILTER_CPU, 0, ~ON(COUNTED), set_random_cpu_filter },
+	{ KTAPE_FILTER_SEVERITY, KTAPE_EV_EXCEPTION, ~0U, set_random_severity_filter },
+	{ KTAPE_FILTER_RATE, KTAPE_EV_SCHED_SWITCH, ~0U, set_random_rate_filter },
 	/* It needs sys_exit in the profile. */
-	{ KTAPE_FILTER_GATE, KTAPE_EV_SYS_ENTER, ON(COUNTED), only_long_calls },
-	{ KTAPE_FILTER_UID, 0, ~0U, only_root },
+	{ KTAPE_FILTER_GATE, KTAPE_EV_SYS_ENTER, ON(COUNTED), set_random_gate_filter },
+	{ KTAPE_FILTER_UID, 0, ~0U, set_random_uid_filter },
 };
 
 static void end_target_filter(struct round *r, struct target *t, unsigned int i)
@@ -269,7 +282,8 @@ static void end_target_filter(struct round *r, struct target *t, unsigned int i)
 	t->filters &= ~(1U << i);
 }
 
-static void filter(struct round *r, struct target *t)
+/* Set or end a random filter. */
+static void toggle_target_filter(struct round *r, struct target *t)
 {
 	unsigned int i = draw(r, KINDS);
 
@@ -336,8 +350,8 @@ static void rotate_target(struct round *r, struct target *t)
 		round_must(r, "rotate", ktape_recorder_rotate(t->rec, path));
 }
 
-/* Session 0 is beside the others. */
-static void meddle_with_0(struct round *r, struct target *t)
+/* Stop, start or clear session 0, whose trace need not have all events: @t is not used. */
+static void meddle_with_session_0(struct round *r, struct target *t)
 {
 	static const unsigned long commands[] = { KTAPE_IOC_STOP, KTAPE_IOC_START,
 						  KTAPE_IOC_START,
@@ -348,7 +362,7 @@ static void meddle_with_0(struct round *r, struct target *t)
 	close(fd);
 }
 
-/* Steps, the sessions that they can be taken with, and one in how many is taken. */
+/* Steps, the sessions that they can be taken with, and 1 in @rare that is drawn is taken. */
 static const struct op {
 	const char *name;
 	unsigned int targets, rare;
@@ -356,17 +370,17 @@ static const struct op {
 } ops[OPS] = {
 	{ "stop/start", ON(WRAPPED) | ON(DRAINED) | ON(KEPT) | ON(COUNTED), 1,
 	  stop_or_start },
-	{ "clear", ~0U, 6, clear },
+	{ "clear", ~0U, 6, clear_target },
 	{ "profile", ~ON(COUNTED), 1, toggle_target_event },
-	{ "filter", ~0U, 1, filter },
+	{ "filter", ~0U, 1, toggle_target_filter },
 	{ "save", ON(WRAPPED) | ON(KEPT) | ON(COUNTED), 3, snapshot_target },
 	{ "read", ON(DRAINED), 1, drain_target },
 	{ "rotate", ON(DRAINED) | ON(LOGGED), 2, rotate_target },
-	{ "session 0", ON(WRAPPED), 2, meddle_with_0 },
+	{ "session 0", ON(WRAPPED), 2, meddle_with_session_0 },
 };
 
-/* Undo what keeps events out of the trace of a session. Return: false if nothing does. */
-static bool restore(struct round *r, struct target *t)
+/* Undo one thing that keeps events out of a session's trace. Return: false if nothing does. */
+static bool end_one_gap(struct round *r, struct target *t)
 {
 	if (!t->runs)
 		start_target(r, t);
@@ -379,13 +393,16 @@ static bool restore(struct round *r, struct target *t)
 	return true;
 }
 
-/* Every other step lets a session record again, so that most events are recorded. */
+/*
+ * Take a step with a random session. Every other one lets it record again if it does not
+ * record everything, so that most events are recorded.
+ */
 static void take_random_step(struct round *r)
 {
 	struct target *t = &r->t[draw(r, TARGETS)];
 	unsigned int i;
 
-	if (draw(r, 2) && restore(r, t))
+	if (draw(r, 2) && end_one_gap(r, t))
 		return;
 	do {
 		i = draw(r, OPS);

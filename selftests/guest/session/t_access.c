@@ -22,6 +22,7 @@
 #define ALL    (~0ULL)
 #define CAP(n) (1ULL << (n))
 
+/* Give up all capabilities but @caps. Return: 0 or a negative errno. */
 static int set_caps(uint64_t caps)
 {
 	struct __user_cap_header_struct head = {
@@ -131,8 +132,8 @@ TEST(mode_of_the_device)
 	}
 
 /*
- * Commands that need a descriptor open for writing. The order matters, because
- * each changes the session.
+ * Commands, and which of them need a descriptor open for writing. The order
+ * matters, because each may change the session.
  */
 static const struct {
 	const char *name;
@@ -173,11 +174,15 @@ static const struct {
  * Commands on sessions other than the descriptor's own need the right to open
  * one.
  */
-static bool is_of_others(unsigned long cmd)
+static bool acts_on_other_sessions(unsigned long cmd)
 {
 	return cmd == KTAPE_IOC_CREATE || cmd == KTAPE_IOC_DESTROY;
 }
 
+/*
+ * Check the result of each command on @fd, which is open for @write or not; @may_open:
+ * this process may open the device.
+ */
 static void check_rights(struct __test_metadata *_metadata, int fd, bool write,
 			 bool may_open)
 {
@@ -186,7 +191,7 @@ static void check_rights(struct __test_metadata *_metadata, int fd, bool write,
 		int want = rights[i].want, ret;
 
 		if ((rights[i].write && !write) ||
-		    (!may_open && is_of_others(rights[i].cmd)))
+		    (!may_open && acts_on_other_sessions(rights[i].cmd)))
 			want = -EPERM;
 		((__u32 *)&a)[1] = rights[i].op;
 		ret = kt_ioctl(fd, rights[i].cmd, &a);
@@ -253,7 +258,7 @@ TEST_F(rights, read_only)
 	EXPECT_EQ(-1, mprotect(m.page, m.size, PROT_READ | PROT_WRITE));
 	EXPECT_EQ(MAP_FAILED, mmap(NULL, 4096, PROT_READ | PROT_WRITE,
 				   MAP_SHARED, fd, m.e.offset));
-	/* A refused descriptor must not change its session. */
+	/* Neither F_SETFL nor dup() gives the right to change the session. */
 	fcntl(fd, F_SETFL, O_RDWR);
 	EXPECT_EQ(-EPERM, kt_control(fd, KTAPE_IOC_STOP));
 	EXPECT_EQ(-EPERM, kt_control(dup(fd), KTAPE_IOC_STOP));

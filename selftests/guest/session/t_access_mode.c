@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Test dev_mode=: without it the permissions of the node give nobody the device;
- * with it they alone decide, and what still needs a capability.
+ * Test the parameter dev_mode=. Without it a user needs a capability, whatever the
+ * permissions of the node; with it the permissions alone decide who opens the
+ * device. Some commands still need a capability.
  */
 #include <grp.h>
 #include <sys/mman.h>
@@ -32,7 +33,7 @@ static int become(uid_t uid, gid_t group)
 	return 0;
 }
 
-/* Load the module; the node gets the group, and @chmod if that is not 0. */
+/* Load the module; the nodes get the group, and the device @chmod_to if that is not 0. */
 static int load_for_group(const char *parameters, mode_t chmod_to)
 {
 	int ret = kt_insmod_ktape(parameters);
@@ -44,7 +45,7 @@ static int load_for_group(const char *parameters, mode_t chmod_to)
 	return chmod_to && chmod(KT_DEVICE, chmod_to) ? -errno : 0;
 }
 
-static void try_open(struct __test_metadata *_metadata, int flags, int want)
+static void check_open(struct __test_metadata *_metadata, int flags, int want)
 {
 	int fd = kt_open(flags);
 
@@ -128,11 +129,11 @@ FIXTURE_TEARDOWN_PARENT(open)
 TEST_F(open, as)
 {
 	ASSERT_EQ(0, become(variant->uid, variant->group));
-	try_open(_metadata, O_RDONLY, variant->want_read);
-	try_open(_metadata, O_RDONLY | O_NONBLOCK, variant->want_read);
-	try_open(_metadata, O_RDWR, variant->want_write);
-	try_open(_metadata, O_WRONLY, variant->want_write);
-	try_open(_metadata, O_WRONLY | O_TRUNC, variant->want_write);
+	check_open(_metadata, O_RDONLY, variant->want_read);
+	check_open(_metadata, O_RDONLY | O_NONBLOCK, variant->want_read);
+	check_open(_metadata, O_RDWR, variant->want_write);
+	check_open(_metadata, O_WRONLY, variant->want_write);
+	check_open(_metadata, O_WRONLY | O_TRUNC, variant->want_write);
 }
 
 /* ---- what a member may do ---------------------------------------------- */
@@ -227,7 +228,7 @@ TEST_F(member, records_but_adds_no_probe)
 	EXPECT_EQ(-ENOENT, session_ref(fd, KTAPE_IOC_DESTROY, "night"));
 }
 
-/* The device that a member may control makes no privileged emitter of it. */
+/* A member may control the device, but emits exceptions as little as any other user. */
 TEST_F(member, emits_like_other_users)
 {
 	struct ktape_trace t = { .size = sizeof(t), .opcode = KTAPE_EV_EXCEPTION };

@@ -27,14 +27,14 @@ as_member()
 	(cd mine && su ktmember -c "PATH=$PATH; $1") >text 2>log
 }
 
-# give PARAMETERS: load the module, and give its device to the group
-give()
+# load_for_group PARAMETERS: load the module, and give its device to the group
+load_for_group()
 {
 	insmod "$KTAPE_MODULE" "$@" >log 2>&1 &&
 		chgrp 4242 /dev/ktape 2>>log
 }
 
-give size=256K dev_mode=0640
+load_for_group size=256K dev_mode=0640
 result $? "module loads with dev_mode=0640"
 as_member 'grep ^CapEff /proc/self/status' && grep -q ':.0*$' text
 result $? "the user has no capability"
@@ -52,7 +52,7 @@ result $? "0640: record -S 0 records session 0"
 result $? "0640: no session of its own"
 ! as_member 'ktape clear' && grep -q 'Permission denied' log
 result $? "0640: no control of session 0"
-# Each way of reading, and what the table of SECURITY.md says about it.
+# Each way of reading keeps the module loaded as long as it lasts (uapi/SECURITY.md).
 held=0
 for how in 'sleep 1000 </dev/ktape' 'ktape record -q -S 0 -o held'; do
 	# shellcheck disable=SC2024
@@ -71,7 +71,7 @@ done
 result $? "0640: a reader keeps the module loaded"
 rmmod ktape
 
-give size=256K dev_mode=0660
+load_for_group size=256K dev_mode=0660
 result $? "module loads with dev_mode=0660"
 as_member 'ktape record -q -e sched -o own -- sleep 1 && ktape verify own &&
 	ktape dump own' && grep -q sched_switch text

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Test that an operation which waits for a grace period keeps nobody from controlling
- * other sessions, and that operations on the same session come one after the other.
- * The module kt_grace lets no grace period end meanwhile.
+ * Test that an operation which waits for a grace period (of RCU) does not keep others from
+ * controlling other sessions, and that operations on the same session come one after the
+ * other. The module kt_grace lets no grace period end meanwhile.
  */
 #include "kselftest_harness.h"
 
@@ -40,6 +40,7 @@ FIXTURE_TEARDOWN(busy)
 	kt_rmmod("kt_grace");
 }
 
+/* Return the state of kt_grace: 0 holds nothing, 1 is about to, 2 holds grace periods. */
 static int read_hold(void)
 {
 	char text[8] = "";
@@ -51,7 +52,8 @@ static int read_hold(void)
 	return atoi(text);
 }
 
-static bool hold(void)
+/* Let no grace period end until 0 is written to HOLD, or kt_grace gives up. */
+static bool hold_grace_periods(void)
 {
 	if (kt_write_text(HOLD, "1"))
 		return false;
@@ -124,6 +126,7 @@ static int (*const operations[])(int fd) = { start_session, profile_processes,
 					     filter_self, end_pid_filter,
 					     stop_session };
 
+/* Each operation waits, and commands for another session do not. */
 TEST_F_TIMEOUT(busy, others_go_on, 300)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(operations); i++) {
@@ -132,12 +135,12 @@ TEST_F_TIMEOUT(busy, others_go_on, 300)
 		struct ktape_profile p = { .op = KTAPE_PROFILE_GET };
 		bool early, waited;
 
-		ASSERT_TRUE(hold());
+		ASSERT_TRUE(hold_grace_periods());
 		ASSERT_EQ(0, start_call(&c));
 		early = is_done(&c);
 		EXPECT_LE(3, kt_sessions(self->other, all));
 		EXPECT_EQ(0, kt_profile(self->other, &p));
-		/* Neither waited until the thread of kt_grace gave up. */
+		/* Had they waited, the thread of kt_grace would have given up. */
 		waited = read_hold() != 2;
 		ASSERT_EQ(0, kt_write_text(HOLD, "0"));
 		pthread_join(c.thread, NULL);
@@ -150,15 +153,15 @@ TEST_F_TIMEOUT(busy, others_go_on, 300)
 	}
 }
 
-/* A stop that comes during a start waits for it, and then stops. */
+/* Operations on one session during a start wait for its end, and then all take effect. */
 TEST_F_TIMEOUT(busy, one_after_the_other, 300)
 {
 	struct call first = { .run = start_session, .fd = self->fd };
 	struct call second = { .run = stop_session, .fd = self->fd };
 	struct call third = { .run = filter_self, .fd = self->fd };
-	struct kt_take t;
+	struct kt_tally t;
 
-	ASSERT_TRUE(hold());
+	ASSERT_TRUE(hold_grace_periods());
 	ASSERT_EQ(0, start_call(&first));
 	ASSERT_EQ(0, start_call(&second));
 	ASSERT_EQ(0, start_call(&third));
@@ -172,7 +175,7 @@ TEST_F_TIMEOUT(busy, one_after_the_other, 300)
 	EXPECT_EQ(0, first.ret);
 	EXPECT_EQ(0, second.ret);
 	EXPECT_EQ(0, third.ret);
-	kt_take(&t, self->fd, NULL, NULL);
+	kt_tally_session(&t, self->fd, NULL, NULL);
 	EXPECT_EQ(0, t.wrong);
 	/* Each CPU has one start and one stop. */
 	EXPECT_EQ(2 * kt_cpus(), t.op[KTAPE_EV_SESSION]);

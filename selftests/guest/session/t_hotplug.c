@@ -27,7 +27,7 @@ static int nr_rings;
  * Is a ring half full?  On a slow kernel a CPU takes seconds to go offline, and only then
  * are the rings read again.
  */
-static bool is_crowded(void)
+static bool is_a_ring_half_full(void)
 {
 	for (int i = __atomic_load_n(&nr_rings, __ATOMIC_ACQUIRE) - 1; i >= 0; i--) {
 		const struct ktape_ring_page *page = rings[i].page;
@@ -40,10 +40,10 @@ static bool is_crowded(void)
 	return false;
 }
 
-/* Runs on any CPU. */
-static void run_on_any_cpu(uint64_t n)
+/* Make some calls, unless a ring is about to be full, and sleep. */
+static void call_and_sleep(uint64_t n)
 {
-	if (is_crowded()) {
+	if (is_a_ring_half_full()) {
 		usleep(50000);
 		return;
 	}
@@ -51,6 +51,7 @@ static void run_on_any_cpu(uint64_t n)
 	usleep(2000 + n % 7 * 100);
 }
 
+/* A thread that makes calls on any CPU. */
 struct load {
 	pthread_t thread;
 	bool stop;
@@ -61,23 +62,32 @@ static void *wander_main(void *arg)
 	struct load *l = arg;
 
 	for (uint64_t n = 0; !__atomic_load_n(&l->stop, __ATOMIC_RELAXED); n++)
-		run_on_any_cpu(n);
+		call_and_sleep(n);
 	return NULL;
 }
 
-/* Hotplug records of a stream: number of online and offline records per CPU. */
-struct seen {
+/**
+ * struct hotplugs - records of hotplug in a stream
+ * @came: by CPU, records that it came online
+ * @went: by CPU, records that it went offline
+ * @wrong: such records about another CPU, or two of one kind in a row
+ * @without: by the CPU that wrote them, records that the last CPU came without rings
+ * @with: likewise, records that it has got rings
+ * @others: these two about another CPU than the last one
+ * @marked: marked calls, by CPU
+ */
+struct hotplugs {
 	int came[CPUS_MAX], went[CPUS_MAX], wrong;
-	int without[CPUS_MAX]; /* records per CPU: the last CPU came without rings */
-	int with[CPUS_MAX]; /* likewise: it has got rings */
-	int others;	    /* such records about another CPU */
+	int without[CPUS_MAX];
+	int with[CPUS_MAX];
+	int others;
 	uint64_t marked[CPUS_MAX];
 };
 
-static void take_hotplug_record(const struct ktape_block *b,
-				const struct kt_rec *r, void *arg)
+static void count_hotplug_record(const struct ktape_block *b,
+				 const struct kt_rec *r, void *arg)
 {
-	struct seen *s = arg;
+	struct hotplugs *s = arg;
 	uint64_t n;
 
 	if (b->cpu >= CPUS_MAX)
@@ -109,7 +119,7 @@ FIXTURE(hotplug)
 	int fd, cpus;
 	struct kt_ledger *l;
 	struct kt_buf b;
-	struct seen seen;
+	struct hotplugs found;
 	struct load load[CPUS_MAX];
 };
 
@@ -122,8 +132,8 @@ FIXTURE_SETUP(hotplug)
 	if (access("/sys/devices/system/cpu/cpu1/online", W_OK))
 		SKIP(return, "CPU 1 cannot be turned off");
 	self->l = kt_ledger_new();
-	self->l->next = take_hotplug_record;
-	self->l->arg = &self->seen;
+	self->l->next = count_hotplug_record;
+	self->l->arg = &self->found;
 	for (int i = 0; i < self->cpus; i++)
 		ASSERT_EQ(0, pthread_create(&self->load[i].thread, NULL,
 					    wander_main, &self->load[i]));
@@ -163,8 +173,8 @@ static void *marked_main(void *arg)
 	return NULL;
 }
 
-/* Make ten marked calls on a CPU. Return: 0 if this thread could run there. */
-static int call_on(int cpu)
+/* Make ten marked calls on a CPU, in a thread. Return: 0, or -1 if it could not run there. */
+static int call_on_cpu(int cpu)
 {
 	pthread_t thread;
 	void *ret;
@@ -215,7 +225,7 @@ TEST_F_TIMEOUT(hotplug, offline_and_online, 7200)
 		ASSERT_LT(0, n);
 		ASSERT_STREQ("", self->l->t.error);
 		ASSERT_EQ(0, kt_set_online(cpu, true));
-		ASSERT_EQ(0, call_on(cpu));
+		ASSERT_EQ(0, call_on_cpu(cpu));
 		turns[cpu]++;
 		n = kt_follow(&self->l->t, &self->b, self->fd, 4 << 20);
 		ASSERT_LT(0, n);
@@ -228,13 +238,13 @@ TEST_F_TIMEOUT(hotplug, offline_and_online, 7200)
 	EXPECT_STREQ("", self->l->t.error);
 	EXPECT_EQ(0, kt_ledger_check(self->l, self->fd, self->cpus));
 	EXPECT_STREQ("", self->l->t.error);
-	EXPECT_EQ(0, self->seen.wrong);
+	EXPECT_EQ(0, self->found.wrong);
 	for (int cpu = 1; cpu < self->cpus; cpu++) {
-		EXPECT_EQ(turns[cpu], self->seen.came[cpu]);
-		EXPECT_EQ(turns[cpu], self->seen.went[cpu]);
-		EXPECT_EQ(before[cpu], self->seen.marked[cpu]);
+		EXPECT_EQ(turns[cpu], self->found.came[cpu]);
+		EXPECT_EQ(turns[cpu], self->found.went[cpu]);
+		EXPECT_EQ(before[cpu], self->found.marked[cpu]);
 		/* Each had rings before. */
-		EXPECT_EQ(0, self->seen.with[cpu]);
+		EXPECT_EQ(0, self->found.with[cpu]);
 	}
 	for (int cpu = 0; cpu < self->cpus; cpu++)
 		records += self->l->t.stream[cpu][KTAPE_RING_EVENT].records;
@@ -251,12 +261,12 @@ TEST_F_TIMEOUT(hotplug, stopped_while_offline, 300)
 	self->fd = hotplug_session(KTAPE_MODE_DISCARD, 1 << 20);
 	ASSERT_GE(self->fd, 0);
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
-	ASSERT_EQ(0, call_on(away));
+	ASSERT_EQ(0, call_on_cpu(away));
 	ASSERT_EQ(0, kt_set_online(away, false));
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, kt_follow_all(&self->l->t, &self->b, self->fd));
 	ASSERT_STREQ("", self->l->t.error);
-	EXPECT_EQ(10, self->seen.marked[away]);
+	EXPECT_EQ(10, self->found.marked[away]);
 	EXPECT_EQ(0, kt_ledger_check(self->l, self->fd, self->cpus));
 	EXPECT_STREQ("", self->l->t.error);
 
@@ -266,25 +276,25 @@ TEST_F_TIMEOUT(hotplug, stopped_while_offline, 300)
 	 */
 	ASSERT_EQ(0, kt_stats(self->fd, away, KTAPE_RING_EVENT, &st));
 	ASSERT_EQ(0, kt_set_online(away, true));
-	ASSERT_EQ(0, call_on(away));
+	ASSERT_EQ(0, call_on_cpu(away));
 	ASSERT_EQ(0, kt_follow_all(&self->l->t, &self->b, self->fd));
-	EXPECT_EQ(10, self->seen.marked[away]);
+	EXPECT_EQ(10, self->found.marked[away]);
 
 	/* The CPU is offline again at START. */
 	ASSERT_EQ(0, kt_set_online(away, false));
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	ASSERT_EQ(0, kt_set_online(away, true));
-	ASSERT_EQ(0, call_on(away));
+	ASSERT_EQ(0, call_on_cpu(away));
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, kt_follow_all(&self->l->t, &self->b, self->fd));
 	EXPECT_STREQ("", self->l->t.error);
-	EXPECT_EQ(20, self->seen.marked[away]);
+	EXPECT_EQ(20, self->found.marked[away]);
 	stop_loads(self);
 	EXPECT_EQ(0, kt_ledger_check(self->l, self->fd, self->cpus));
 	EXPECT_STREQ("", self->l->t.error);
 }
 
-static int rings_of(int fd, int cpu)
+static int count_rings_of(int fd, int cpu)
 {
 	struct ktape_layout_entry e[CPUS_MAX * 2 + 1];
 	struct ktape_layout l;
@@ -310,14 +320,14 @@ TEST_F_TIMEOUT(hotplug, created_while_offline, 300)
 	ASSERT_EQ(0, kt_set_online(away, false));
 	self->fd = hotplug_session(KTAPE_MODE_OVERWRITE, 1 << 20);
 	ASSERT_GE(self->fd, 0);
-	EXPECT_EQ(0, rings_of(self->fd, away));
+	EXPECT_EQ(0, count_rings_of(self->fd, away));
 	EXPECT_EQ(-ENXIO, kt_stats(self->fd, away, KTAPE_RING_EVENT, &st));
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	kt_nonblock(self->fd, true);
 	ASSERT_LT(0, kt_follow(&self->l->t, &self->b, self->fd, 400000));
 	ASSERT_EQ(0, kt_set_online(away, true));
-	EXPECT_EQ(2, rings_of(self->fd, away));
-	ASSERT_EQ(0, call_on(away));
+	EXPECT_EQ(2, count_rings_of(self->fd, away));
+	ASSERT_EQ(0, call_on_cpu(away));
 	ASSERT_EQ(0, kt_map_ring(self->fd, away, KTAPE_RING_EVENT, &m));
 	EXPECT_LT(0, kt_load(&m.page->commit));
 	kt_unmap_ring(&m);
@@ -325,11 +335,11 @@ TEST_F_TIMEOUT(hotplug, created_while_offline, 300)
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, kt_follow_all(&self->l->t, &self->b, self->fd));
 	EXPECT_STREQ("", self->l->t.error);
-	EXPECT_EQ(1, self->seen.came[away]);
-	EXPECT_EQ(10, self->seen.marked[away]);
+	EXPECT_EQ(1, self->found.came[away]);
+	EXPECT_EQ(10, self->found.marked[away]);
 	for (int cpu = 0; cpu < self->cpus; cpu++)
-		EXPECT_EQ(cpu != away, self->seen.with[cpu]);
-	EXPECT_EQ(0, self->seen.others);
+		EXPECT_EQ(cpu != away, self->found.with[cpu]);
+	EXPECT_EQ(0, self->found.others);
 }
 
 /*
@@ -347,31 +357,34 @@ TEST_F_TIMEOUT(hotplug, large_rings_come_later, 300)
 	ASSERT_GE(self->fd, 0);
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	ASSERT_EQ(0, kt_set_online(away, true));
-	while (rings_of(self->fd, away) != 2 && tries--)
+	while (count_rings_of(self->fd, away) != 2 && tries--)
 		usleep(100000);
-	ASSERT_EQ(2, rings_of(self->fd, away));
-	/* Its want bits are set right behind its rings, with the session's lock held. */
+	ASSERT_EQ(2, count_rings_of(self->fd, away));
+	/*
+	 * It records from when its want bits are set, right after its rings and under the
+	 * session's lock. This ioctl takes the lock, too, so it waits for them.
+	 */
 	ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_OR,
 				    KTAPE_EV_SCHED_SWITCH, 0, 0));
-	ASSERT_EQ(0, call_on(away));
+	ASSERT_EQ(0, call_on_cpu(away));
 	ASSERT_EQ(0, kt_stats(self->fd, away, KTAPE_RING_EVENT, &st));
 	/* It goes and comes back with its rings. */
 	ASSERT_EQ(0, kt_set_online(away, false));
 	ASSERT_EQ(0, kt_set_online(away, true));
-	ASSERT_EQ(0, call_on(away));
+	ASSERT_EQ(0, call_on_cpu(away));
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, kt_follow_all(&self->l->t, &self->b, self->fd));
 	EXPECT_STREQ("", self->l->t.error);
 	EXPECT_EQ(0, kt_ledger_check(self->l, self->fd, self->cpus));
 	EXPECT_STREQ("", self->l->t.error);
-	EXPECT_EQ(2, self->seen.came[away]);
-	EXPECT_EQ(1, self->seen.went[away]);
-	EXPECT_EQ(20, self->seen.marked[away]);
+	EXPECT_EQ(2, self->found.came[away]);
+	EXPECT_EQ(1, self->found.went[away]);
+	EXPECT_EQ(20, self->found.marked[away]);
 	for (int cpu = 0; cpu < away; cpu++) {
-		EXPECT_EQ(1, self->seen.without[cpu]);
-		EXPECT_EQ(1, self->seen.with[cpu]);
+		EXPECT_EQ(1, self->found.without[cpu]);
+		EXPECT_EQ(1, self->found.with[cpu]);
 	}
-	EXPECT_EQ(0, self->seen.others);
+	EXPECT_EQ(0, self->found.others);
 }
 
 /* A session ends while the rings of a CPU are being made. */
@@ -411,10 +424,10 @@ static bool has_cgroup(void)
 }
 
 /*
- * The rings are charged to the task that brings the CPU online; its memory
- * group has just @kib for them.
+ * Bring a CPU online. Its rings are charged to the task that does so; the memory
+ * cgroup of that task has just @kib for them. Return: 0 or a negative errno.
  */
-static int online_with(int cpu, long kib)
+static int online_with_memory(int cpu, long kib)
 {
 	char limit[32];
 	int status;
@@ -451,33 +464,33 @@ TEST_F_TIMEOUT(hotplug, without_memory, 120)
 	self->fd = hotplug_session(KTAPE_MODE_DISCARD, 8 << 20);
 	ASSERT_GE(self->fd, 0);
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
-	ASSERT_EQ(0, online_with(away, 2048));
-	EXPECT_EQ(0, rings_of(self->fd, away));
-	EXPECT_EQ(0, call_on(away));
+	ASSERT_EQ(0, online_with_memory(away, 2048));
+	EXPECT_EQ(0, count_rings_of(self->fd, away));
+	EXPECT_EQ(0, call_on_cpu(away));
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, kt_follow_all(&self->l->t, &self->b, self->fd));
 	EXPECT_STREQ("", self->l->t.error);
 	for (int cpu = 0; cpu < away; cpu++)
-		EXPECT_EQ(1, self->seen.without[cpu]);
+		EXPECT_EQ(1, self->found.without[cpu]);
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, kt_follow_all(&self->l->t, &self->b, self->fd));
 	for (int cpu = 0; cpu < away; cpu++)
-		EXPECT_EQ(2, self->seen.without[cpu]);
+		EXPECT_EQ(2, self->found.without[cpu]);
 
 	/* The CPU comes online again with enough memory. */
 	ASSERT_EQ(0, kt_set_online(away, false));
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	ASSERT_EQ(0, kt_set_online(away, true));
-	EXPECT_EQ(2, rings_of(self->fd, away));
-	ASSERT_EQ(0, call_on(away));
+	EXPECT_EQ(2, count_rings_of(self->fd, away));
+	ASSERT_EQ(0, call_on_cpu(away));
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, kt_follow_all(&self->l->t, &self->b, self->fd));
 	EXPECT_STREQ("", self->l->t.error);
 	for (int cpu = 0; cpu < away; cpu++)
-		EXPECT_EQ(2, self->seen.without[cpu]);
-	EXPECT_EQ(10, self->seen.marked[away]);
-	EXPECT_EQ(0, self->seen.others);
+		EXPECT_EQ(2, self->found.without[cpu]);
+	EXPECT_EQ(10, self->found.marked[away]);
+	EXPECT_EQ(0, self->found.others);
 	EXPECT_EQ(0, kt_ledger_check(self->l, self->fd, self->cpus));
 	EXPECT_STREQ("", self->l->t.error);
 	rmdir(CGROUP);
@@ -516,8 +529,9 @@ TEST_F_TIMEOUT(hotplug, half_of_the_rings, 120)
 	ASSERT_EQ(0, kt_trigger_add(self->fd, &quiet));
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	for (int kib = 5 << 10; kib < 8 << 10; kib += 512) {
-		ASSERT_EQ(0, online_with(away, kib));
-		ASSERT_EQ(0, rings_of(self->fd, away)) TH_LOG("%d KiB", kib);
+		ASSERT_EQ(0, online_with_memory(away, kib));
+		ASSERT_EQ(0, count_rings_of(self->fd, away))
+		TH_LOG("%d KiB", kib);
 		/*
 		 * The silence is checked on the CPU where this test runs, while
 		 * it stays awake.
@@ -532,7 +546,7 @@ TEST_F_TIMEOUT(hotplug, half_of_the_rings, 120)
 		ASSERT_EQ(0, kt_set_online(away, false));
 	}
 	ASSERT_EQ(0, kt_set_online(away, true));
-	EXPECT_EQ(2, rings_of(self->fd, away));
+	EXPECT_EQ(2, count_rings_of(self->fd, away));
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	rmdir(CGROUP);
 }

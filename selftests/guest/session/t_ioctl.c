@@ -13,7 +13,7 @@
 #include "kt_argument.h"
 
 #define PAGE	  4096
-#define COMMANDS  20
+#define COMMANDS  20 /* commands that are numbered from 0 on without a hole */
 #define TEXT_ROOM (256 << 10)
 #define POISON	  0xa5
 
@@ -50,7 +50,7 @@ static void fill_argument(unsigned long cmd, union kt_argument *a)
 	}
 }
 
-/* Size of the structure. */
+/* Members of an argument that follow each other: offset of the first, and bytes. */
 struct range {
 	size_t off, len;
 };
@@ -212,7 +212,7 @@ static int issue_command(int fd, unsigned long cmd, void *arg)
 	return ret;
 }
 
-/* Return the command with this number, whatever its size and direction. */
+/* Return true if there is a command with this number, whatever its size and direction. */
 static bool is_command(unsigned int nr)
 {
 	return nr < COMMANDS || nr == _IOC_NR(KTAPE_IOC_COST) ||
@@ -221,6 +221,7 @@ static bool is_command(unsigned int nr)
 		nr <= _IOC_NR(KTAPE_IOC_PERSIST_DROP));
 }
 
+/* A command's number with another direction, size or type is no command. */
 TEST_F(command, numbers)
 {
 	const struct ktape_command empty = { .size = 0 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Test CONSUMER: which positions are accepted, and how far they let the writer
- * advance. Session 0 is in discard mode (tests.conf), so that one session can
- * have two descriptors.
+ * Test CONSUMER, by which a reader reports how far it has read: which positions are
+ * accepted, and how far they let the writer advance. Session 0 is in discard mode
+ * (tests.conf); it can be opened twice, so there are two consumers.
  */
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -60,7 +60,8 @@ FIXTURE_TEARDOWN(consumer)
 		close(self->fd[i]);
 }
 
-static int reg(int fd, uint32_t op)
+/* Register or unregister as consumer, as @op says. */
+static int change_registration(int fd, uint32_t op)
 {
 	struct ktape_consumer c = { .size = sizeof(c), .op = op };
 
@@ -121,7 +122,7 @@ TEST_F(consumer, one_position)
 		{ 0, -EINVAL, end },
 	};
 
-	ASSERT_EQ(0, reg(self->fd[0], KTAPE_CONSUMER_REGISTER));
+	ASSERT_EQ(0, change_registration(self->fd[0], KTAPE_CONSUMER_REGISTER));
 	EXPECT_EQ(self->base, self->ring.page->consumer);
 	for (size_t i = 0; i < ARRAY_SIZE(vector); i++) {
 		EXPECT_EQ(vector[i].want,
@@ -136,8 +137,11 @@ TEST_F(consumer, one_position)
 	}
 }
 
-/* Fill in the end of each ring; the last ring comes twice, as a surplus entry. */
-static __u32 all_rings(int fd, __u32 cpus, struct ktape_position *p)
+/*
+ * Fill in the end of each ring, and after them the last one again, as a surplus entry.
+ * Return: number of rings.
+ */
+static __u32 get_ring_ends(int fd, __u32 cpus, struct ktape_position *p)
 {
 	struct ktape_stats st;
 	__u32 n = 0;
@@ -171,7 +175,7 @@ TEST_F(consumer, batch)
 	struct ktape_position p[POSITIONS + 1];
 	__u32 n;
 
-	ASSERT_EQ(0, reg(self->fd[0], KTAPE_CONSUMER_REGISTER));
+	ASSERT_EQ(0, change_registration(self->fd[0], KTAPE_CONSUMER_REGISTER));
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
 		p[0] = good;
 		p[1] = bad[i];
@@ -185,7 +189,7 @@ TEST_F(consumer, batch)
 		}
 	}
 	/* The valid ones are accepted in any order. */
-	n = all_rings(self->fd[0], POSITIONS / KTAPE_RINGS_PER_CPU, p);
+	n = get_ring_ends(self->fd[0], POSITIONS / KTAPE_RINGS_PER_CPU, p);
 	ASSERT_LE(2, n);
 	p[0] = p[n - 1];
 	p[n - 1] = good;
@@ -207,7 +211,7 @@ TEST_F(consumer, batch_sizes)
 	ASSERT_EQ(0, mprotect(end, PAGE, PROT_NONE));
 	ASSERT_EQ(0, kt_features(self->fd[0], &f));
 	ASSERT_GE(POSITIONS, f.cpus * KTAPE_RINGS_PER_CPU);
-	n = all_rings(self->fd[0], f.cpus, p);
+	n = get_ring_ends(self->fd[0], f.cpus, p);
 	p[0].position = at;
 	EXPECT_EQ(-EINVAL, report_positions(self->fd[0], p, 0));
 	EXPECT_EQ(0, report_positions(self->fd[0], p, n));
@@ -223,7 +227,7 @@ TEST_F(consumer, batch_sizes)
 	 * The second of two rings does not exist: the first position is not
 	 * accepted either.
 	 */
-	ASSERT_EQ(0, reg(self->fd[0], KTAPE_CONSUMER_REGISTER));
+	ASSERT_EQ(0, change_registration(self->fd[0], KTAPE_CONSUMER_REGISTER));
 	last = (void *)(end - sizeof(*last));
 	*last = (struct ktape_position){ .position = at + self->block };
 	EXPECT_EQ(-EFAULT, report_positions(self->fd[0], last, 2));
@@ -241,21 +245,22 @@ TEST_F(consumer, slowest_decides)
 	const uint64_t at = block_boundary(self->base, self->block, 0);
 
 	for (int i = 0; i < 2; i++)
-		ASSERT_EQ(0, reg(self->fd[i], KTAPE_CONSUMER_REGISTER));
+		ASSERT_EQ(0, change_registration(self->fd[i],
+						 KTAPE_CONSUMER_REGISTER));
 	ASSERT_EQ(0, report_one(self->fd[1], at + 2 * self->block));
 	EXPECT_EQ(self->base, self->ring.page->consumer);
 	ASSERT_EQ(0, report_one(self->fd[0], at + self->block));
 	EXPECT_EQ(at + self->block, self->ring.page->consumer);
-	ASSERT_EQ(0, reg(self->fd[0], KTAPE_CONSUMER_UNREGISTER));
+	ASSERT_EQ(0, change_registration(self->fd[0], KTAPE_CONSUMER_UNREGISTER));
 	EXPECT_EQ(at + 2 * self->block, self->ring.page->consumer);
-	/* A report without registration moves the caller's own cursor only. */
+	/* A report without registration moves only where the caller's own read() goes on. */
 	ASSERT_EQ(0, report_one(self->fd[0], at + 3 * self->block));
 	EXPECT_EQ(at + 2 * self->block, self->ring.page->consumer);
 	/*
 	 * A consumer that registers again does not take back space that was
 	 * freed.
 	 */
-	ASSERT_EQ(0, reg(self->fd[0], KTAPE_CONSUMER_REGISTER));
+	ASSERT_EQ(0, change_registration(self->fd[0], KTAPE_CONSUMER_REGISTER));
 	EXPECT_EQ(at + 2 * self->block, self->ring.page->consumer);
 	close(self->fd[1]);
 	EXPECT_EQ(at + 3 * self->block, self->ring.page->consumer);
@@ -267,7 +272,7 @@ TEST_F(consumer, holds_the_writer)
 	const uint64_t size = self->ring.e.data_size;
 	uint64_t at;
 
-	ASSERT_EQ(0, reg(self->fd[0], KTAPE_CONSUMER_REGISTER));
+	ASSERT_EQ(0, change_registration(self->fd[0], KTAPE_CONSUMER_REGISTER));
 	for (int round = 0; round < 3; round++) {
 		ASSERT_EQ(0, kt_control(self->fd[0], KTAPE_IOC_START));
 		kt_getppids(2 * size / 8);
@@ -288,8 +293,8 @@ static void interrupt_by_alarm(int sig)
 {
 }
 
-/* A child that shares the descriptor waits in read(). */
-static pid_t reader(int fd)
+/* Fork a child that reads the shared descriptor until it ends. */
+static pid_t fork_reader(int fd)
 {
 	static char buf[1 << 20];
 	pid_t pid = fork();
@@ -324,10 +329,10 @@ TEST_F_TIMEOUT(consumer, while_a_reader_waits, 60)
 		if (read(cue[0], &status, 1) != 1)
 			_exit(1);
 		alarm(1);
-		status = reg(fd, KTAPE_CONSUMER_REGISTER);
+		status = change_registration(fd, KTAPE_CONSUMER_REGISTER);
 		_exit(status && status != -EINTR);
 	}
-	waits = reader(fd);
+	waits = fork_reader(fd);
 	ASSERT_LT(0, waits);
 	while (!kt_is_asleep(waits))
 		usleep(10000);

@@ -83,7 +83,10 @@ static void check_sizes(struct __test_metadata *_metadata, int fd,
 	EXPECT_EQ(v->got_control_block, e.block_size);
 }
 
-/* The largest piece of memory that the kernel allocates: a column for each size. */
+/*
+ * Return the bytes of the largest piece of memory that the kernel allocates:
+ * /proc/buddyinfo has a column for each size. It limits the size of blocks.
+ */
 static uint64_t block_max(void)
 {
 	FILE *f = fopen("/proc/buddyinfo", "r");
@@ -188,7 +191,11 @@ TEST_F(create, new_session_is_stopped)
 	close(fd);
 }
 
-static int create_all(int from, int *fd)
+/*
+ * Create sessions, up to one more than SESSIONS. @fd gets descriptors, and at the end the
+ * error. Return: number of sessions.
+ */
+static int create_all_sessions(int from, int *fd)
 {
 	int n;
 
@@ -206,7 +213,7 @@ TEST_F(create, at_most_eight)
 	int fd[SESSIONS + 1];
 	unsigned int seen = 1;
 
-	ASSERT_EQ(SESSIONS, create_all(self->main, fd));
+	ASSERT_EQ(SESSIONS, create_all_sessions(self->main, fd));
 	EXPECT_EQ(-EMFILE, fd[SESSIONS]);
 	for (int i = 0; i < SESSIONS; i++) {
 		ASSERT_EQ(0, kt_layout(fd[i], &l, NULL, 0));
@@ -237,7 +244,7 @@ TEST_F(create, no_descriptor)
 	for (int i = 0; i < 100; i++)
 		EXPECT_EQ(-EMFILE, kt_create(self->main, 0, 16 * K, 4 * K));
 	ASSERT_EQ(0, setrlimit(RLIMIT_NOFILE, &old));
-	EXPECT_EQ(SESSIONS, create_all(self->main, fd));
+	EXPECT_EQ(SESSIONS, create_all_sessions(self->main, fd));
 }
 
 TEST_F(create, ends_with_its_last_user)
@@ -245,7 +252,7 @@ TEST_F(create, ends_with_its_last_user)
 	int fd[SESSIONS + 1], again;
 	struct kt_map m;
 
-	ASSERT_EQ(SESSIONS, create_all(self->main, fd));
+	ASSERT_EQ(SESSIONS, create_all_sessions(self->main, fd));
 	/* A second descriptor. */
 	again = dup(fd[0]);
 	close(fd[0]);
@@ -272,7 +279,7 @@ TEST_F(create, ends_with_its_process)
 
 	ASSERT_LE(0, pid);
 	if (pid == 0) {
-		if (create_all(self->main, fd) != SESSIONS)
+		if (create_all_sessions(self->main, fd) != SESSIONS)
 			_exit(1);
 		for (int i = 0; i < SESSIONS; i++)
 			if (kt_profile_ops(fd[i], KTAPE_PROFILE_SET, KTAPE_EV_SYS_ENTER,
@@ -283,7 +290,7 @@ TEST_F(create, ends_with_its_process)
 	}
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
 	ASSERT_EQ(SIGKILL, status);
-	EXPECT_EQ(SESSIONS, create_all(self->main, fd));
+	EXPECT_EQ(SESSIONS, create_all_sessions(self->main, fd));
 }
 
 static int create_and_close(int from, bool record)

@@ -43,7 +43,10 @@ static const uint64_t numbers[] = {
 	0x80000000, 0xffffffff, 1ULL << 32, 1ULL << 63, ~0ULL,
 };
 
-/* Shared by a caller and the thread that changes its arguments. */
+/*
+ * Memory of one calling thread: the argument of its calls, which another thread changes;
+ * bytes behind it, which no call may change; and memory to which the argument points.
+ */
 struct slot {
 	char arg[ARG_SIZE];
 	char guard[GUARD];
@@ -51,7 +54,7 @@ struct slot {
 };
 
 static struct slot *slots;
-static int shared[1 + SHARED];
+static int shared[1 + SHARED]; /* session 0, and sessions that all threads use */
 static atomic_bool ends;
 static atomic_long calls, passed, broken, wrong_cmd, wrong_ret;
 
@@ -136,10 +139,10 @@ static bool guard_whole(const struct slot *s)
 }
 
 /*
- * Issue a command that needs valid arguments; a @strange number may be any
- * command.
+ * Return true if an error is right for this command, though not for all of them. A
+ * @strange number, which was changed in one bit, may be any command.
  */
-static bool may_answer(unsigned long cmd, int ret, bool strange)
+static bool is_error_of_command(unsigned long cmd, int ret, bool strange)
 {
 	if (cmd == KTAPE_IOC_EVENT_INFO && ret == -ENOENT)
 		return true;
@@ -148,7 +151,7 @@ static bool may_answer(unsigned long cmd, int ret, bool strange)
 		(strange && (ret == -ENODATA || ret == -EEXIST)));
 }
 
-static void *hammer(void *arg)
+static void *issue_random_commands(void *arg)
 {
 	struct slot *s = arg;
 	uint64_t seed = 12345 + (s - slots);
@@ -177,7 +180,7 @@ static void *hammer(void *arg)
 		     ret != -E2BIG && ret != -ENXIO && ret != -EMSGSIZE &&
 		     ret != -EMFILE && ret != -ENOMEM && ret != -EOPNOTSUPP &&
 		     ret != -EAGAIN && ret != -ESRCH && ret != -EBADF &&
-		     ret != -ENODEV && !may_answer(cmd, ret, strange))) {
+		     ret != -ENODEV && !is_error_of_command(cmd, ret, strange))) {
 			atomic_store(&wrong_cmd, (long)cmd);
 			atomic_store(&wrong_ret, ret);
 			atomic_fetch_add(&broken, 1);
@@ -192,8 +195,11 @@ static void *hammer(void *arg)
 	return NULL;
 }
 
-/* The kernel must use the values that it has checked, above all the size. */
-static void *disturb(void *unused)
+/*
+ * Change the arguments of half of the threads while the kernel reads them. It must use
+ * the values that it has checked, above all the size.
+ */
+static void *change_arguments_main(void *unused)
 {
 	uint64_t seed = 1;
 
@@ -245,9 +251,11 @@ TEST(storm)
 	}
 	for (int i = 0; i < THREADS; i++) {
 		memset(slots[i].guard, POISON, GUARD);
-		ASSERT_EQ(0, pthread_create(&thread[i], NULL, hammer, &slots[i]));
+		ASSERT_EQ(0, pthread_create(&thread[i], NULL,
+					    issue_random_commands, &slots[i]));
 	}
-	ASSERT_EQ(0, pthread_create(&thread[THREADS], NULL, disturb, NULL));
+	ASSERT_EQ(0, pthread_create(&thread[THREADS], NULL,
+				    change_arguments_main, NULL));
 	kt_alarms(100);
 	/* Signals end a sleep early. A slow machine gets more time. */
 	for (time_t since = time(NULL), now = since;

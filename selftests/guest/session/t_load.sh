@@ -84,7 +84,7 @@ start_load()
 	load=$!
 }
 
-# stop_load: stop the load; fails if it had ended before
+# stop_load: stop the load; fails if it was not emit any more, because it had ended
 stop_load()
 {
 	runs=$(readlink /proc/$load/exe)
@@ -109,8 +109,8 @@ free_kib()
 		END { print n }' /proc/meminfo /proc/zoneinfo
 }
 
-# cycle TIMES: load and unload so often; $bad is the number of failures
-cycle()
+# load_and_unload TIMES: do so; fails if a load or unload does
+load_and_unload()
 {
 	bad=0
 	i=0
@@ -132,13 +132,13 @@ test_cycles()
 {
 	# Do not count what the kernel allocates once and keeps.
 	start_load
-	cycle $warm >/dev/null
+	load_and_unload $warm >/dev/null
 	stop_load
 	sleep 1
 	before=$(free_kib)
 
 	start_load
-	cycle $cycles
+	load_and_unload $cycles
 	bad=$?
 	stop_load || bad=1
 	result $bad "load and unload $cycles times while all CPUs emit"
@@ -155,8 +155,8 @@ test_cycles()
 	result $? "nothing is left"
 }
 
-# in_use NAME: rmmod must fail with "in use"
-in_use()
+# check_in_use NAME: rmmod must fail because the module is in use
+check_in_use()
 {
 	rmmod ktape 2>/tmp/test/rmmod
 	rc=$?
@@ -170,7 +170,7 @@ test_in_use()
 {
 	insmod "$KTAPE_MODULE"
 	exec 7</dev/ktape
-	in_use "a file is open"
+	check_in_use "a file is open"
 	exec 7<&-
 
 	holdmap >/tmp/test/holdmap &
@@ -179,7 +179,7 @@ test_in_use()
 		grep -q mapped /tmp/test/holdmap && break
 		sleep 0.2
 	done
-	in_use "only a mapping is left"
+	check_in_use "only a mapping is left"
 	kill -9 $holder
 	wait $holder 2>/dev/null
 	rmmod ktape
@@ -188,8 +188,8 @@ test_in_use()
 	result $? "nothing is left"
 }
 
-# A thread that exits while the module is loaded may still be switched, or named
-# by other events.
+# A thread that has ended before the load, but that its parent has not waited for,
+# may still be named by events.
 test_ending()
 {
 	sh -c 'sleep 0.3 & echo $! >/tmp/test/ended; exec sleep 1000' &

@@ -120,8 +120,7 @@ TEST_F_TIMEOUT(fail, each_of_create, 600)
 }
 
 /*
- * Create a session in a memory cgroup that is too small. Return: the result of
- * CREATE.
+ * Create a session in a memory cgroup with this limit. Return: the result of CREATE.
  */
 static int create_in_cgroup(const char *limit, uint64_t ring)
 {
@@ -145,8 +144,10 @@ static int create_in_cgroup(const char *limit, uint64_t ring)
 	return -WEXITSTATUS(status);
 }
 
-/* If memory runs out during CREATE, all of it is freed. */
-/* KASAN keeps freed memory for a while: a session would still be counted. */
+/*
+ * If memory runs out during CREATE, all of it is freed. KASAN keeps freed memory for a
+ * while, and a session's would still be counted: there the slack is larger.
+ */
 TEST_F_TIMEOUT(fail, session_beyond_cgroup, 300)
 {
 	const char *scale = getenv("KTAPE_SCALE");

@@ -29,7 +29,7 @@ fi
 echo "# KTAPE_SEED=$seed: ktape$stock"
 
 # Print the modules in a random order, $orders times.
-shuffled()
+print_shuffled()
 {
 	# shellcheck disable=SC2086	# words
 	printf '%s\n' ktape $stock | awk -v seed="$seed" -v orders="$orders" '
@@ -70,7 +70,7 @@ loaded=0
 unloaded=0
 failed=0
 done=0
-shuffled >/tmp/test/order
+print_shuffled >/tmp/test/order
 while read -r name; do
 	done=$((done + 1))
 	toggle "$name" >/tmp/test/toggle && continue

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Test the profile: valid masks, exact counts, markers, context records,
- * probes.
+ * Test the profile: which masks and flags are valid, what each operation changes,
+ * and that exactly the events in it are recorded. Markers, context records and
+ * probes are in t_profile_live.c.
  */
 #include "kselftest_harness.h"
 
@@ -43,7 +44,7 @@ FIXTURE_TEARDOWN(profile)
 	close(self->main);
 }
 
-/* Check that the profile is exactly this one. */
+/* Return the profile in force. */
 static struct ktape_profile get_profile(int fd)
 {
 	struct ktape_profile p = { .op = KTAPE_PROFILE_GET };
@@ -54,6 +55,7 @@ static struct ktape_profile get_profile(int fd)
 
 /* ---- masks ------------------------------------------------------------- */
 
+/* Return the bits of class control in the first word: they are always set. */
 static __u64 control_bits(void)
 {
 	__u64 mask[KTAPE_MASK_WORDS] = {};
@@ -64,6 +66,7 @@ static __u64 control_bits(void)
 	return mask[0];
 }
 
+/* The bit of each opcode is accepted if there is such an event, and otherwise changes nothing. */
 TEST_F(profile, every_bit)
 {
 	const __u64 control = control_bits();
@@ -213,12 +216,13 @@ TEST_F(profile, default_of_session_0)
 
 /* ---- counts ------------------------------------------------------------ */
 
+/* Records of getppid() by event, and other records of events. */
 struct tally {
 	long enter, exit, enter_wide, exit_wide, other;
 	long mismatched; /* exits with a different result */
 };
 
-static void tally(const struct kt_rec *r, void *arg)
+static void count_call_records(const struct kt_rec *r, void *arg)
 {
 	struct tally *t = arg;
 	long nr = r->dat20 & 0xffff;
@@ -295,8 +299,9 @@ FIXTURE_TEARDOWN(counts)
 }
 
 /*
- * Another session records all of them meanwhile, which must not matter. Before,
- * between and after the changes nothing is recorded.
+ * Record three times CALLS calls with the two events on, and as many with both off,
+ * of which none may be recorded. Another session records system calls meanwhile,
+ * which must not matter.
  */
 TEST_F(counts, exact)
 {
@@ -323,7 +328,7 @@ TEST_F(counts, exact)
 	ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_STOP));
 	kt_getppids(CALLS);
 	ASSERT_EQ(0, m.page->tail);
-	EXPECT_LE(0, kt_walk(&m, tally, &t));
+	EXPECT_LE(0, kt_walk(&m, count_call_records, &t));
 	EXPECT_EQ(3 * CALLS * variant->enter, t.enter);
 	EXPECT_EQ(3 * CALLS * variant->exit, t.exit);
 	EXPECT_EQ(3 * CALLS * variant->enter_wide, t.enter_wide);

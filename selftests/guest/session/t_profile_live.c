@@ -23,10 +23,10 @@
 #define FLIPS	    1000
 #define RING	    (32UL << 20)
 #define BURST	    128
-#define BATCH	    50	       /* pairs of changes between two checks */
+#define BATCH	    50 /* pairs of changes, on and off, between two checks */
 #define NUMBERS	    (4L << 20) /* numbers remembered at a time */
 #define CLOCKS_NS   1000 /* ns by which two readings of a clock may differ */
-#define NAPS	    100
+#define NAPS	    100	 /* sleeps, each of which gives a context record */
 
 FIXTURE(live)
 {
@@ -57,18 +57,20 @@ FIXTURE_TEARDOWN(live)
 
 #define MARKERS 256
 
+/* A marker of the profile, on or off; @mask: the profile after the change. */
 struct marker {
 	uint64_t ts;
 	uint32_t phase, generation;
 	__u64 mask[KTAPE_MASK_WORDS];
 };
 
+/* What a control ring has: markers, session and clock_sync records, and malformed markers. */
 struct markers {
 	long n, sessions, syncs, wrong;
 	struct marker m[MARKERS];
 };
 
-static void take_marker(const struct kt_rec *r, void *arg)
+static void keep_profile_marker(const struct kt_rec *r, void *arg)
 {
 	struct markers *all = arg;
 	struct marker *m = &all->m[all->n];
@@ -98,7 +100,7 @@ static struct markers *markers_of(int fd, int cpu)
 		all->wrong = -1;
 		return all;
 	}
-	if (kt_walk(&m, take_marker, all) < 0)
+	if (kt_walk(&m, keep_profile_marker, all) < 0)
 		all->wrong++;
 	kt_unmap_ring(&m);
 	return all;
@@ -223,15 +225,21 @@ static void *lseek_main(void *unused)
 	return NULL;
 }
 
-/* The recorded numbers; the call after the last one may have begun. */
+/**
+ * struct found - the recorded calls
+ * @times: how often each was recorded, by number modulo NUMBERS
+ * @first: number of the first call that may be recorded
+ * @last: number of the last one; it may have begun before STOP
+ * @unknown: recorded numbers outside of these
+ */
 struct found {
-	char seen[NUMBERS];
+	char times[NUMBERS];
 	long first, last, unknown;
 };
 
 static struct found found;
 
-static void take_lseek_exit(const struct kt_rec *r, void *arg)
+static void count_lseek_exit(const struct kt_rec *r, void *arg)
 {
 	struct found *f = arg;
 	int64_t n;
@@ -242,10 +250,11 @@ static void take_lseek_exit(const struct kt_rec *r, void *arg)
 	if (n < f->first || n > f->last)
 		f->unknown++;
 	else
-		f->seen[n % NUMBERS]++;
+		f->times[n % NUMBERS]++;
 }
 
-static long now(void)
+/* Return the number of the call that comes next or is running. */
+static long next_call(void)
 {
 	return atomic_load(&next_number);
 }
@@ -255,20 +264,23 @@ struct window {
 	long before_on, after_on, before_off, after_off;
 };
 
-/* A call that was running during the change may be recorded or not. */
+/*
+ * Return how many calls of a window were wrongly recorded or not. A call that was running
+ * during a change may be recorded or not.
+ */
 static long wrong_by_calls(const struct found *f, const struct window *w,
 			   long on_again)
 {
 	long wrong = 0;
 
 	for (long n = w->after_on + 1; n < w->before_off; n++)
-		wrong += f->seen[n % NUMBERS] != 1;
+		wrong += f->times[n % NUMBERS] != 1;
 	for (long n = w->after_off + 1; n < on_again; n++)
-		wrong += f->seen[n % NUMBERS] != 0;
+		wrong += f->times[n % NUMBERS] != 0;
 	return wrong;
 }
 
-/* Between an on-marker and the next marker no number may be missing. */
+/* Return how many calls between an on-marker and the next marker were not recorded. */
 static long missing_by_markers(const struct found *f, const struct markers *all)
 {
 	long k = 0, missing = 0;
@@ -282,7 +294,7 @@ static long missing_by_markers(const struct found *f, const struct markers *all)
 		    kt_ops_has(all->m[k].mask, KTAPE_EV_SYS_EXIT) &&
 		    c->before > all->m[k].ts + CLOCKS_NS &&
 		    c->after + CLOCKS_NS < all->m[k + 1].ts)
-			missing += !f->seen[n % NUMBERS];
+			missing += !f->times[n % NUMBERS];
 	}
 	return missing;
 }
@@ -295,27 +307,27 @@ static void flip_profile(struct __test_metadata *_metadata, int fd,
 	struct markers *all;
 
 	memset(&found, 0, sizeof(found));
-	found.first = now();
+	found.first = next_call();
 	ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_START));
 	for (int i = 0; i < BATCH; i++) {
-		w[i].before_on = now();
+		w[i].before_on = next_call();
 		ASSERT_EQ(0, kt_profile_ops(fd, KTAPE_PROFILE_OR,
 					    KTAPE_EV_SYS_EXIT, 0, 0));
-		w[i].after_on = now();
+		w[i].after_on = next_call();
 		usleep(i % 8 * 100);
-		w[i].before_off = now();
+		w[i].before_off = next_call();
 		ASSERT_EQ(0, kt_profile_ops(fd, KTAPE_PROFILE_ANDNOT,
 					    KTAPE_EV_SYS_EXIT, 0, 0));
-		w[i].after_off = now();
+		w[i].after_off = next_call();
 		usleep(i % 5 * 100);
 	}
 	ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_STOP));
-	found.last = now();
+	found.last = next_call();
 	ASSERT_LE(kt_load(&m->page->tail), kt_load(&m->page->floor))
 	{
 		TH_LOG("ring too small for this machine");
 	}
-	ASSERT_LT(0, kt_walk(m, take_lseek_exit, &found));
+	ASSERT_LT(0, kt_walk(m, count_lseek_exit, &found));
 	EXPECT_EQ(0, found.unknown);
 	for (int i = 0; i < BATCH; i++)
 		EXPECT_EQ(0, wrong_by_calls(&found, &w[i],
@@ -325,7 +337,7 @@ static void flip_profile(struct __test_metadata *_metadata, int fd,
 	EXPECT_EQ(0, all->wrong);
 	EXPECT_EQ(2 * BATCH + 2, all->n);
 	EXPECT_EQ(0, missing_by_markers(&found, all));
-	ASSERT_GT(NUMBERS, now() - found.first)
+	ASSERT_GT(NUMBERS, next_call() - found.first)
 	{
 		TH_LOG("too few numbers for this machine");
 	}
@@ -346,7 +358,7 @@ TEST_F_TIMEOUT(live, changes_under_load, 150)
 	/* Expedite grace periods, so that a thousand changes take seconds. */
 	kt_expedite(true);
 	ASSERT_EQ(0, pthread_create(&thread, NULL, lseek_main, NULL));
-	while (now() < 1000)
+	while (next_call() < 1000)
 		usleep(1000);
 	for (int i = 0; i < FLIPS / 2 / kt_scale(); i += BATCH)
 		flip_profile(_metadata, self->fd, &m);
@@ -388,8 +400,8 @@ static const struct context_vector {
 	{ "no context", KTAPE_EV_SYS_ENTER, 0, KTAPE_PROFILE_NO_CONTEXT, false },
 };
 
-/* Count how often this thread slept while another thread ran. */
-static long slept(void)
+/* Return how often this thread has slept while another thread ran. */
+static long count_sleeps(void)
 {
 	struct rusage r;
 
@@ -413,8 +425,8 @@ TEST_F(live, context_records)
 		ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_CLEAR));
 		ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 		/* The timer can expire before the sleep has begun. */
-		until = slept() + NAPS;
-		while (slept() < until)
+		until = count_sleeps() + NAPS;
+		while (count_sleeps() < until)
 			usleep(100 * kt_scale());
 		ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 		for (__u32 kind = 0; kind < KTAPE_RINGS_PER_CPU; kind++) {
@@ -422,7 +434,7 @@ TEST_F(live, context_records)
 			ASSERT_LE(0, kt_walk(&m, count_contexts, &c));
 			kt_unmap_ring(&m);
 		}
-		/* Switched in after each sleep. */
+		/* This thread was switched in after each sleep. */
 		EXPECT_EQ(v->want, c.mine >= NAPS)
 		{
 			TH_LOG("%s: %ld of %ld", v->name, c.mine, c.all);
@@ -439,7 +451,8 @@ TEST_F(live, context_records)
 
 /* ---- probes ------------------------------------------------------------ */
 
-static int attached(int fd, unsigned int opcode)
+/* Return 1 if the probe of an event is attached, 0 if not, or a negative errno. */
+static int is_attached(int fd, unsigned int opcode)
 {
 	struct ktape_event_info e = { .size = sizeof(e), .opcode = opcode };
 	int ret = kt_ioctl(fd, KTAPE_IOC_EVENT_INFO, &e);
@@ -447,14 +460,17 @@ static int attached(int fd, unsigned int opcode)
 	return ret ? ret : (int)e.attached;
 }
 
-/* No other session uses system call events; the detaching takes its time. */
+/*
+ * Wait until the probe of sys_enter is detached, which takes its time after the last session
+ * has ended its use. Return: as is_attached().
+ */
 static int wait_detached(int fd)
 {
 	int left = 100 * kt_scale();
 
-	while (left-- && attached(fd, KTAPE_EV_SYS_ENTER) == 1)
+	while (left-- && is_attached(fd, KTAPE_EV_SYS_ENTER) == 1)
 		usleep(100000);
-	return attached(fd, KTAPE_EV_SYS_ENTER);
+	return is_attached(fd, KTAPE_EV_SYS_ENTER);
 }
 
 TEST_F_TIMEOUT(live, probes_attach_and_detach, 120)
@@ -464,10 +480,10 @@ TEST_F_TIMEOUT(live, probes_attach_and_detach, 120)
 	ASSERT_EQ(0, wait_detached(self->fd));
 	ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_OR,
 				    KTAPE_EV_SYS_ENTER, 0, 0));
-	EXPECT_EQ(0, attached(self->fd, KTAPE_EV_SYS_ENTER));
+	EXPECT_EQ(0, is_attached(self->fd, KTAPE_EV_SYS_ENTER));
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
-	EXPECT_EQ(1, attached(self->fd, KTAPE_EV_SYS_ENTER));
-	EXPECT_EQ(0, attached(self->fd, KTAPE_EV_SYS_EXIT));
+	EXPECT_EQ(1, is_attached(self->fd, KTAPE_EV_SYS_ENTER));
+	EXPECT_EQ(0, is_attached(self->fd, KTAPE_EV_SYS_EXIT));
 	/* Two sessions use the probe; it stays until neither does. */
 	ASSERT_EQ(0, kt_profile_ops(other, KTAPE_PROFILE_SET,
 				    KTAPE_EV_SYS_ENTER, 0, 0));
@@ -475,7 +491,7 @@ TEST_F_TIMEOUT(live, probes_attach_and_detach, 120)
 	ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_ANDNOT,
 				    KTAPE_EV_SYS_ENTER, 0, 0));
 	sleep(2);
-	EXPECT_EQ(1, attached(self->fd, KTAPE_EV_SYS_ENTER));
+	EXPECT_EQ(1, is_attached(self->fd, KTAPE_EV_SYS_ENTER));
 	ASSERT_EQ(0, kt_control(other, KTAPE_IOC_STOP));
 	EXPECT_EQ(0, wait_detached(self->fd));
 	/*
@@ -486,7 +502,7 @@ TEST_F_TIMEOUT(live, probes_attach_and_detach, 120)
 	ASSERT_EQ(0, kt_control(other, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, kt_control(other, KTAPE_IOC_START));
 	sleep(2);
-	EXPECT_EQ(1, attached(self->fd, KTAPE_EV_SYS_ENTER));
+	EXPECT_EQ(1, is_attached(self->fd, KTAPE_EV_SYS_ENTER));
 	close(other);
 	EXPECT_EQ(0, wait_detached(self->fd));
 }

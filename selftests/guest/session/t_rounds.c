@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Honesty under load: sessions are started, stopped, cleared, filtered and rotated at
- * random moments, CPUs go offline and come online, and there is several times more
- * runnable work than CPUs. Nothing is damaged, so `ktape verify` must find nothing, no
- * answer about an absent event may be wrong, what the threads have logged must have been
- * recorded, and the counts must be those of an independent module.
+ * Test that traces are right under load: sessions are started, stopped, cleared, filtered
+ * and rotated at random moments, CPUs go offline and come online, and there is several
+ * times more runnable work than CPUs. Nothing is damaged, so `ktape verify` must find
+ * nothing, no answer about an absent event may be wrong, what the threads have logged must
+ * have been recorded, and the counts must be those of an independent module, kt_count.
  *
  * KTAPE_ROUNDS	rounds with each load; without it the test is skipped
  * KTAPE_LOADS	loads: runnable tasks for each CPU (default "1 2 4 8")
@@ -20,15 +20,16 @@
 #include "kt_module.h"
 #include "kt_rounds.h"
 
-#define REFERENCE     (8 << 20)
-#define EVENTS_MAX    (640 << 10) /* bytes of the reference */
-#define STEPS	      40
+#define REFERENCE (8 << 20) /* bytes of a ring of the reference */
+#define EVENTS_MAX \
+	(640 << 10)	 /* bytes in all event rings of it that end a round */
+#define STEPS	      40 /* in a round, on average */
 #define LEAST	      10 /* steps even if there are many events */
-#define PAUSE_US      12000
-#define FIRST	      -20 /* nice */
-#define PLUGS	      4
-#define QUESTIONS     6	 /* per trace that is asked */
-#define ASKED	      10 /* traces that are asked, on average */
+#define PAUSE_US      12000 /* at most, before each step */
+#define FIRST	      -20   /* nice value of the thread that takes the steps */
+#define PLUGS	      4	    /* at most: times that a CPU goes and comes */
+#define QUESTIONS     6	    /* per trace that is asked */
+#define ASKED	      10    /* traces that are asked, on average */
 #define NEXT_SEED     0x9e3779b97f4a7c15
 #define EXTRA	      20 /* rounds at most until there is an answer of each kind */
 #define KEPT_FAILURES 4 /* rounds whose traces are kept for inspection */
@@ -53,6 +54,7 @@ struct result {
 
 /* ---- CPUs that go offline and come online ------------------------------------- */
 
+/* A thread that takes random CPUs offline and online. */
 struct plugger {
 	pthread_t thread;
 	struct round *r;
@@ -62,7 +64,8 @@ struct plugger {
 	int err;
 };
 
-static void plug(struct plugger *p, int cpu, bool on)
+/* Take a CPU offline or online. Threads that log see from an odd r->plugs that it is going on. */
+static void set_cpu_of_round(struct plugger *p, int cpu, bool on)
 {
 	int err;
 
@@ -79,9 +82,11 @@ static void *plugger_main(void *arg)
 
 	for (int i = lcg_below(&p->seed, PLUGS); i >= 0 && !p->err; i--) {
 		if (!p->offline)
-			plug(p, 1 + lcg_below(&p->seed, p->r->ref.cpus - 1), false);
+			set_cpu_of_round(
+				p, 1 + lcg_below(&p->seed, p->r->ref.cpus - 1),
+				false);
 		usleep(lcg_below(&p->seed, PAUSE_US));
-		plug(p, p->offline, true);
+		set_cpu_of_round(p, p->offline, true);
 		usleep(lcg_below(&p->seed, PAUSE_US));
 		if (__atomic_load_n(&p->stop, __ATOMIC_RELAXED))
 			break;
@@ -184,7 +189,7 @@ static void begin_round(struct round *r, struct kt_busy *busy, int tasks)
 	round_must(r, "busy", kt_busy_start(busy, tasks * r->ref.cpus));
 	r->ref.begin = kt_now();
 	round_must(r, "work",
-		   kta_work(r->worker, r->ref.cpus, &r->ref.seed, &r->plugs));
+		   kta_start_work(r->worker, r->ref.cpus, &r->ref.seed, &r->plugs));
 	for (int i = 0; i < r->ref.cpus; i++)
 		while (!__atomic_load_n(&r->worker[i].tid, __ATOMIC_ACQUIRE))
 			usleep(1000);
@@ -192,8 +197,11 @@ static void begin_round(struct round *r, struct kt_busy *busy, int tasks)
 
 /* ---- the middle ----------------------------------------------------------------- */
 
-/* The reference must hold everything, and questions look at all of it. */
-static bool is_full(struct round *r)
+/*
+ * Return true if there are enough events. The reference must hold all of them, and each
+ * question looks at all of it.
+ */
+static bool has_enough_events(struct round *r)
 {
 	struct ktape_stats st;
 	uint64_t all = 0;
@@ -215,7 +223,8 @@ static void run_round_steps(struct round *r)
 	round_must(r, "priority",
 		   setpriority(PRIO_PROCESS, gettid(), FIRST) ? -errno : 0);
 	for (int i = 0;
-	     i < steps && !r->ref.errors && (i < LEAST || !is_full(r)); i++) {
+	     i < steps && !r->ref.errors && (i < LEAST || !has_enough_events(r));
+	     i++) {
 		usleep(draw(r, PAUSE_US));
 		take_random_step(r);
 		round_must(r, "step", ktape_recorder_step(r->t[DRAINED].rec));
@@ -224,7 +233,7 @@ static void run_round_steps(struct round *r)
 
 /* ---- the end -------------------------------------------------------------------- */
 
-/* A session that somebody else stops ends the recording, too. */
+/* End `ktape record -l`: by a signal, or by stopping its session. */
 static void end_log(struct round *r)
 {
 	bool stop = draw(r, 2);
@@ -276,7 +285,7 @@ static bool is_session_whole(struct round *r, int fd)
 
 static void end_round(struct round *r)
 {
-	kta_rest(r->worker, r->ref.cpus);
+	kta_end_work(r->worker, r->ref.cpus);
 	r->ref.end = kt_now();
 	end_log(r);
 	for (int i = 0; i < LOGGED; i++)
@@ -335,7 +344,8 @@ static void check_traces(struct round *r, struct result *to)
 		if (t->way != COUNTED && draw(r, r->nr_traces) < ASKED) {
 			round_must(r, t->path, kta_span_of(&r->ref, t));
 			round_must(r, t->path,
-				   kta_interview(&to->sum, &r->ref, t, QUESTIONS));
+				   kta_ask_questions(&to->sum, &r->ref, t,
+						     QUESTIONS));
 			continue;
 		}
 		round_must(r, t->path, kta_ask(&r->ref, t, NULL, &findings, NULL));
@@ -370,10 +380,10 @@ static bool is_good(const struct result *r)
 	       !r->sum.wrong_proved && !r->sum.wrong_found && !r->sum.missed;
 }
 
-static void print(const struct round *r, const struct result *to, uint64_t seed,
-		  int tasks)
+static void print_round_result(const struct round *r, const struct result *to,
+			       uint64_t seed, int tasks)
 {
-	const uint32_t *n = to->sum.verdict;
+	const uint32_t *n = to->sum.answers;
 
 	printf("# KTAPE_LOADS=%d KTAPE_SEED=%#llx:", tasks,
 	       (unsigned long long)seed);
@@ -413,11 +423,11 @@ static void play_round(struct round *r, struct kt_busy *busy, int tasks)
 	kt_expedite(draw(r, 2));
 	/* A CPU that comes online for the first time gets its rings then. */
 	if (plugs && !draw(r, 4))
-		plug(&p, 1 + draw(r, r->ref.cpus - 1), false);
+		set_cpu_of_round(&p, 1 + draw(r, r->ref.cpus - 1), false);
 	begin_round(r, busy, tasks);
 	if (r->ref.errors) {
 		if (p.offline)
-			plug(&p, p.offline, true);
+			set_cpu_of_round(&p, p.offline, true);
 		if (r->log > 0 && !kill(r->log, SIGKILL))
 			waitpid(r->log, NULL, 0);
 		return;
@@ -456,7 +466,7 @@ static bool run_round(uint64_t seed, int tasks, struct result *to)
 		to->errors = r->ref.errors;
 	else
 		check_round(r, to);
-	print(r, to, seed, tasks);
+	print_round_result(r, to, seed, tasks);
 	if (!is_good(to))
 		keep_failure(seed);
 	remove_round(r);
@@ -476,8 +486,8 @@ static void add_round_result(struct result *all, const struct result *one)
 
 static bool lacks_results(const struct result *all)
 {
-	return !all->sum.verdict[KTAPE_ABSENT_PROVED] ||
-	       !all->sum.verdict[KTAPE_ABSENT_FOUND] || !all->counted;
+	return !all->sum.answers[KTAPE_ABSENT_PROVED] ||
+	       !all->sum.answers[KTAPE_ABSENT_FOUND] || !all->counted;
 }
 
 FIXTURE(rounds)
@@ -506,7 +516,7 @@ TEST_F_TIMEOUT(rounds, nothing_is_wrong, 1000000)
 	uint64_t seed = kt_seed();
 	char *end;
 
-	/* Random steps: for the long target, which shows the seed of what it finds. */
+	/* The steps are random: only make check-rounds runs them, and prints the seed. */
 	if (!rounds)
 		SKIP(return, "make check-rounds runs it");
 	for (loads = loads ?: "1 2 4 8"; *loads; loads = *end ? end + 1 : end) {
@@ -527,8 +537,8 @@ TEST_F_TIMEOUT(rounds, nothing_is_wrong, 1000000)
 	printf("# %d of %d rounds good: %llu events, %u actions logged, %llu counted independently, %u traces, %u questions, %u PROVED, %u FOUND\n",
 	       good, played, (unsigned long long)all->events, all->actions,
 	       (unsigned long long)all->counted, all->traces, all->sum.asked,
-	       all->sum.verdict[KTAPE_ABSENT_PROVED],
-	       all->sum.verdict[KTAPE_ABSENT_FOUND]);
+	       all->sum.answers[KTAPE_ABSENT_PROVED],
+	       all->sum.answers[KTAPE_ABSENT_FOUND]);
 	EXPECT_EQ(played, good);
 	EXPECT_FALSE(lacks_results(all));
 }

@@ -89,7 +89,7 @@ TEST_F(session, names)
 	EXPECT_EQ(-EINVAL, kt_ioctl(self->main, KTAPE_IOC_CREATE, &c));
 }
 
-/* The structure of the version without names. */
+/* The structure of the version without names: 40 bytes, behind which nothing is written. */
 TEST_F(session, old_size)
 {
 	struct ktape_create c = { .size = 40, .ring_size = kt_ring_max() };
@@ -116,7 +116,10 @@ TEST_F(session, no_memory)
 	EXPECT_LE(c.failed_had, (uint64_t)kt_meminfo("MemTotal") * 512);
 }
 
-/* In mode discard an eighth of the event ring, which a burst of new tasks does not fill. */
+/*
+ * The default size of a control ring: in mode discard an eighth of the event ring, which
+ * the names of a burst of new tasks do not fill.
+ */
 TEST_F(session, control_size)
 {
 	static const struct {
@@ -127,7 +130,7 @@ TEST_F(session, control_size)
 		{ KTAPE_MODE_DISCARD, 0, 0, 1 << 17 },
 		{ KTAPE_MODE_DISCARD, 3 << 20, 0, 1 << 19 },
 		{ KTAPE_MODE_DISCARD, 8 << 20, 0, 1 << 20 },
-		/* Four blocks of a MiB. */
+		/* The event ring has four blocks of a MiB at least. */
 		{ KTAPE_MODE_DISCARD, 65536, 1 << 20, 1 << 19 },
 		{ KTAPE_MODE_OVERWRITE, 8 << 20, 0, 65536 },
 		{ KTAPE_MODE_SNAPSHOT, 8 << 20, 0, 65536 },
@@ -198,8 +201,8 @@ TEST_F(session, list)
 }
 
 /*
- * Open by name and by number: a new cursor, and only the rights that were asked
- * for.
+ * Open by name and by number: the new descriptor has only the rights that were
+ * asked for.
  */
 TEST_F(session, attach)
 {
@@ -328,12 +331,14 @@ TEST_F(session, outlives_its_creator)
 #define CPUS_MAX 16
 #define MAKERS	 3
 
+/* Thread number @number, which makes and destroys sessions; @failed: result of its last round. */
 struct maker {
 	pthread_t thread;
 	int main, number, rounds, failed;
 };
 
-static int one_round(const struct maker *m, int round)
+/* Make a session, record, destroy it, read it. Return: 0, a negative errno, or what failed. */
+static int make_and_read_session(const struct maker *m, int round)
 {
 	uint32_t mode = (m->number + round) % 3;
 	struct kt_ledger *l;
@@ -378,7 +383,7 @@ static void *maker_main(void *arg)
 	struct maker *m = arg;
 
 	for (int i = 0; i < m->rounds && !m->failed; i++)
-		m->failed = one_round(m, i);
+		m->failed = make_and_read_session(m, i);
 	return NULL;
 }
 

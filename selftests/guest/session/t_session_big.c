@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Test sessions that take a large part of the memory, which takes time.
- * Meanwhile other calls proceed, two sessions cannot exceed the limit together,
- * and a creator that is killed leaves nothing behind.
+ * Test the creation of sessions that take a large part of the memory, up to the
+ * limit of half of it. That takes time. Meanwhile other calls proceed, two sessions
+ * cannot exceed the limit together, and a creator that is killed leaves nothing
+ * behind.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -20,14 +21,26 @@
 #define M	  (1024 * K)
 #define TURNS_MAX 200 /* sessions to wait for an overlap */
 
-/* A thread that creates sessions one after the other. */
+/**
+ * struct maker - a thread that creates a session, or one after the other
+ * @thread: the thread
+ * @dev: the device
+ * @ring: bytes of an event ring
+ * @block: bytes of a block
+ * @begun: calls of CREATE that have begun
+ * @ended: calls of CREATE that have ended
+ * @closing: sessions of which close() has begun
+ * @closed: sessions of which it has ended
+ * @failed: last error; of create_big_session() the descriptor or the error
+ * @stop: the thread is to end
+ */
 struct maker {
 	pthread_t thread;
 	int dev;
 	uint64_t ring, block;
-	long begun, ended;    /* number of sessions */
-	long closing, closed; /* number of these */
-	int failed;	      /* errors */
+	long begun, ended;
+	long closing, closed;
+	int failed;
 	bool stop;
 };
 
@@ -38,8 +51,8 @@ FIXTURE(big)
 	struct maker m;
 };
 
-/* Return what a CPU takes in mode discard, whose control rings are the largest. */
-static uint64_t both(uint64_t ring)
+/* Return the bytes of a CPU's two rings in mode discard, whose control rings are the largest. */
+static uint64_t bytes_of_both_rings(uint64_t ring)
 {
 	return ring + (ring / 8 < 64 * K ? 64 * K : ring / 8);
 }
@@ -50,7 +63,8 @@ static uint64_t both(uint64_t ring)
  */
 static bool fits(uint64_t ring, int cpus)
 {
-	return (both(ring) + both(M)) * cpus <= kt_meminfo("MemTotal") * K / 2;
+	return (bytes_of_both_rings(ring) + bytes_of_both_rings(M)) * cpus <=
+	       kt_meminfo("MemTotal") * K / 2;
 }
 
 FIXTURE_SETUP(big)
@@ -138,7 +152,8 @@ static void stop_maker(FIXTURE_DATA(big) * self)
 	pthread_join(self->m.thread, NULL);
 }
 
-/* Commands that take the control lock, and one that takes all locks. */
+/* ---- the other calls; each returns 0 or a negative errno ----------------------- */
+
 static int call_sessions(int fd)
 {
 	struct ktape_session_list l = {
@@ -179,7 +194,7 @@ static int call_hotplug(int fd)
 FIXTURE_VARIANT(big)
 {
 	int (*call)(int fd);
-	bool ending; /* a command for a session, not CREATE */
+	bool ending; /* during the end of a session, not during CREATE */
 };
 
 FIXTURE_VARIANT_ADD(big, sessions){ .call = call_sessions };
@@ -211,27 +226,27 @@ TEST_F_TIMEOUT(big, other_calls_proceed, 300)
 {
 	const int fd = kt_create(self->dev, KTAPE_MODE_DISCARD, 64 * K, 4 * K);
 	const long before = kt_meminfo("MemFree");
-	long tried = 0, seen = 0, n;
+	long tried = 0, overlaps = 0, n;
 
 	ASSERT_LE(0, fd);
 	/* Taking a CPU offline waits for grace periods. */
 	kt_expedite(true);
 	start_maker(_metadata, self);
-	while (!seen && load_long(&self->m.ended) < TURNS_MAX) {
+	while (!overlaps && load_long(&self->m.ended) < TURNS_MAX) {
 		n = current_turn(&self->m, variant->ending);
 		if (!is_in_the_middle(&self->m, variant->ending, n, before,
 				      self->cpus))
 			continue;
 		tried++;
 		EXPECT_EQ(0, variant->call(fd));
-		seen += is_in_the_middle(&self->m, variant->ending, n, before,
-					 self->cpus);
+		overlaps += is_in_the_middle(&self->m, variant->ending, n,
+					     before, self->cpus);
 	}
 	stop_maker(self);
 	kt_expedite(false);
 	kt_set_online((int)sysconf(_SC_NPROCESSORS_CONF) - 1, true);
 	printf("# %ld sessions, %ld calls\n", self->m.ended, tried);
-	EXPECT_LT(0, seen);
+	EXPECT_LT(0, overlaps);
 	EXPECT_EQ(0, self->m.failed);
 	close(fd);
 }
@@ -277,7 +292,7 @@ TEST_F_TIMEOUT(pair, cpus_come_online, 300)
 	for (int i = 0; i < turns; i++) {
 		fd = kt_create(self->dev, i % 3, self->ring / 4, 4 * K);
 		ASSERT_LE(0, fd);
-		/* With the last CPU offline: rings of an offline CPU stay. */
+		/* The last CPU may be offline then: its rings stay all the same. */
 		kill(pid, SIGSTOP);
 		EXPECT_EQ(0, kt_control(fd, KTAPE_IOC_START));
 		EXPECT_EQ(0, kt_control(fd, KTAPE_IOC_STOP));
@@ -304,7 +319,7 @@ static void *create_big_session(void *arg)
 	return NULL;
 }
 
-/* Return the KiB that a session of these rings has allocated by now. */
+/* Return the KiB that were allocated since @before KiB were free. */
 static long taken_since(long before)
 {
 	return before - kt_free_kib();
@@ -313,11 +328,11 @@ static long taken_since(long before)
 /*
  * CPUs come online during the CREATE of a session that, with these CPUs' rings,
  * would nearly exceed the limit: either CREATE is refused, or it was done
- * before they came. In both cases the limit holds.  Return true if CREATE went on when
+ * before they came. The limit holds in both cases.  Return true if CREATE went on when
  * the first of them came.
  */
-static bool bring_cpus(struct __test_metadata *_metadata, int dev,
-		       uint64_t block, int percent)
+static bool bring_cpus_during_create(struct __test_metadata *_metadata, int dev,
+				     uint64_t block, int percent)
 {
 	const int cpus = kt_cpus(), few = cpus / 2;
 	struct maker m = { .dev = dev, .ring = M, .block = block };
@@ -358,9 +373,11 @@ TEST_F_TIMEOUT(pair, limit_with_new_cpus, 300)
 		SKIP(return, "needs 4 CPUs");
 	kt_expedite(true);
 	for (size_t i = 0; i < ARRAY_SIZE(percent); i++) {
-		meanwhile += bring_cpus(_metadata, self->dev, 4 * K, percent[i]);
+		meanwhile += bring_cpus_during_create(_metadata, self->dev,
+						      4 * K, percent[i]);
 		/* Where blocks may be smaller than the default. */
-		meanwhile += bring_cpus(_metadata, self->dev, 0, percent[i]);
+		meanwhile += bring_cpus_during_create(_metadata, self->dev, 0,
+						      percent[i]);
 	}
 	kt_expedite(false);
 	printf("# %d of %zu times CREATE went on\n", meanwhile,
@@ -512,7 +529,10 @@ TEST_F_TIMEOUT(pair, one_name, 300)
 		close(fd);
 }
 
-/* Wait until no more than @most KiB of what was free @before are missing. */
+/*
+ * Wait until no more than @most KiB of what was free @before are missing. Return: false if
+ * that does not come.
+ */
 static bool is_free_again(long before, long most)
 {
 	long missing = 0;

@@ -1,10 +1,10 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=dash
-# Test recording across a suspend: the clocks are related anew, times do not go
-# back, and CPUs that were offline record again. The kernel's test mode stops
-# before the machine is switched off and wakes up 5 s later. From suspend to idle,
-# kt_wake.ko wakes it.
+# Test recording across a suspend: after it a clock_sync record relates the trace clock
+# to the other clocks again, times do not go back, and CPUs that were offline record
+# again. The kernel's test mode stops before the machine is switched off and wakes up
+# 5 s later. From suspend to idle, kt_wake.ko wakes it.
 
 # shellcheck source=selftests/guest/support/record.sh
 . "${0%/*}/record.sh"
@@ -29,8 +29,9 @@ by_cpu()
 		}' "$1"
 }
 
-# across NAME COMMAND: record while COMMAND suspends and writes its status
-across()
+# record_across NAME COMMAND: record while COMMAND suspends and writes its status to
+# /tmp/test/status; then check the trace
+record_across()
 {
 	rm -rf $trace
 	ktape record -q -e sched -o $trace -- sh -c "$2; sleep 1"
@@ -68,13 +69,13 @@ test_deep()
 		return
 	fi 2>/dev/null
 	# shellcheck disable=SC2016	# for the inner shell
-	across suspend 'echo mem >/sys/power/state; echo $? >/tmp/test/status'
+	record_across suspend 'echo mem >/sys/power/state; echo $? >/tmp/test/status'
 	ktape dump --all $trace | grep -q "cpu: online=1"
 	result $? "CPUs came back"
 }
 
-# A wake-up that comes before the system sleeps ends the suspend: then the next one comes
-# later.
+# The wake-up is set before the suspend. One that comes before the system sleeps makes the
+# suspend fail: try again with a later one.
 test_idle()
 {
 	wake=${KTAPE_TESTS:-/tests}/kt_wake.ko
@@ -88,7 +89,7 @@ test_idle()
 		skip "suspend to idle" "cpuidle driver $driver: nothing would wake the machine"
 		return
 	fi
-	across "suspend to idle" "
+	record_across "suspend to idle" "
 		for ms in 1000 2000 4000 8000 16000 32000; do
 			insmod $wake ms=\$ms
 			echo freeze >/sys/power/state

@@ -11,6 +11,7 @@
 
 #define LOCKDOWN "/sys/kernel/security/lockdown"
 
+/* kmemleak's search for leaks after the tests would no longer be allowed. */
 static bool may_lock_down(void)
 {
 	return !access(LOCKDOWN, W_OK) &&
@@ -41,7 +42,7 @@ static void count_hits(const struct kt_rec *r, void *arg)
 	*hits += r->op == KTAPE_OP_PROBE;
 }
 
-/* It forbids to change the kernel, and recording changes nothing. */
+/* This level forbids to change the kernel, and recording changes nothing. */
 TEST(integrity)
 {
 	static const int flags[] = { O_RDONLY, O_WRONLY, O_RDWR, O_WRONLY | O_TRUNC };
@@ -80,6 +81,7 @@ TEST(integrity)
 	close(fd);
 }
 
+/* This level forbids reading the kernel's memory: no new descriptor, session or probe. */
 TEST(confidentiality)
 {
 	static const int flags[] = { O_RDONLY, O_WRONLY, O_RDWR, O_WRONLY | O_TRUNC };

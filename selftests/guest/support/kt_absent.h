@@ -97,7 +97,7 @@ static inline int kta_mark_fd(void)
 	return fd;
 }
 
-static inline void kta_mark(struct kta_action *a, uint32_t id)
+static inline void kta_emit_mark(struct kta_action *a, uint32_t id)
 {
 	struct ktape_mark m = { .size = sizeof(m),
 				.id = id,
@@ -108,7 +108,7 @@ static inline void kta_mark(struct kta_action *a, uint32_t id)
 	a->times = kt_ioctl(kta_mark_fd(), KTAPE_MARK_IOC_MARK, &m) == 0;
 }
 
-static inline void kta_except(struct kta_action *a, uint32_t severity)
+static inline void kta_emit_exception(struct kta_action *a, uint32_t severity)
 {
 	struct ktape_trace t = { .size = sizeof(t),
 				 .severity = severity,
@@ -154,7 +154,7 @@ static inline void kta_calls(struct kta_action *a, long nr, int times)
 		syscall(nr, nr == SYS_nanosleep ? &some : NULL, NULL);
 }
 
-static inline void kta_act(struct kta_worker *w, struct kta_action *a)
+static inline void kta_act_at_random(struct kta_worker *w, struct kta_action *a)
 {
 	static const long rare[] = { SYS_geteuid, SYS_getegid, SYS_getgid };
 	uint32_t what = lcg_below(&w->seed, 32);
@@ -162,9 +162,9 @@ static inline void kta_act(struct kta_worker *w, struct kta_action *a)
 	a->value = lcg_below(&w->seed, 4);
 	a->from = kt_now();
 	if (what < 8)
-		kta_mark(a, 1 + lcg_below(&w->seed, KTA_IDS));
+		kta_emit_mark(a, 1 + lcg_below(&w->seed, KTA_IDS));
 	else if (what < 12)
-		kta_except(a, lcg_below(&w->seed, 8));
+		kta_emit_exception(a, lcg_below(&w->seed, 8));
 	else if (what < 13)
 		kta_fork(a);
 	else if (what < 16)
@@ -182,12 +182,12 @@ static inline void kta_act(struct kta_worker *w, struct kta_action *a)
  * A thread whose CPU goes offline runs elsewhere from then on. It stays on its CPU if
  * that was online when it was pinned, and nothing was plugged since.
  */
-static inline void kta_act_here(struct kta_worker *w, struct kta_action *a)
+static inline void kta_act_on_cpu(struct kta_worker *w, struct kta_action *a)
 {
 	unsigned int plugs = __atomic_load_n(w->plugs, __ATOMIC_SEQ_CST);
 
 	a->loose = kt_pin(w->cpu) || plugs % 2;
-	kta_act(w, a);
+	kta_act_at_random(w, a);
 	a->loose |= __atomic_load_n(w->plugs, __ATOMIC_SEQ_CST) != plugs;
 }
 
@@ -200,9 +200,9 @@ static inline void *kta_worker_main(void *arg)
 		return NULL;
 	while (!__atomic_load_n(&w->stop, __ATOMIC_RELAXED)) {
 		if (w->nr < KTA_ACTIONS && w->plugs)
-			kta_act_here(w, &w->action[w->nr++]);
+			kta_act_on_cpu(w, &w->action[w->nr++]);
 		else if (w->nr < KTA_ACTIONS)
-			kta_act(w, &w->action[w->nr++]);
+			kta_act_at_random(w, &w->action[w->nr++]);
 		else /* Filters of the sessions still name this tid. */
 			usleep(1000);
 	}
@@ -214,8 +214,8 @@ static inline void kta_on_signal(int sig)
 }
 
 /* Start a worker on each CPU. @plugs as in struct kta_worker. Return: 0 or -1. */
-static inline int kta_work(struct kta_worker *w, int nr, uint64_t *seed,
-			   const unsigned int *plugs)
+static inline int kta_start_work(struct kta_worker *w, int nr, uint64_t *seed,
+				 const unsigned int *plugs)
 {
 	static const int signals[] = { SIGUSR1, SIGUSR2, SIGWINCH, SIGURG };
 	struct sigaction sa = { .sa_handler = kta_on_signal, .sa_flags = SA_RESTART };
@@ -236,7 +236,7 @@ static inline int kta_work(struct kta_worker *w, int nr, uint64_t *seed,
 	return 0;
 }
 
-static inline void kta_rest(struct kta_worker *w, int nr)
+static inline void kta_end_work(struct kta_worker *w, int nr)
 {
 	for (int i = 0; i < nr; i++)
 		__atomic_store_n(&w[i].stop, true, __ATOMIC_RELAXED);
@@ -272,7 +272,7 @@ struct kta_truth {
 	struct kta_event *v;
 };
 
-static inline void kta_note(const struct kt_rec *r, struct kt_take *take)
+static inline void kta_note_event(const struct kt_rec *r, struct kt_tally *take)
 {
 	struct kta_truth *t = take->arg;
 	struct kta_event *e;
@@ -290,7 +290,7 @@ static inline void kta_note(const struct kt_rec *r, struct kt_take *take)
 		e->args[i] = r->args[i];
 }
 
-static inline int kta_kind(const void *x, const void *y)
+static inline int kta_compare_kinds(const void *x, const void *y)
 {
 	const struct kta_event *a = x, *b = y;
 
@@ -301,18 +301,18 @@ static inline int kta_kind(const void *x, const void *y)
 static inline int kta_order(const void *x, const void *y)
 {
 	const struct kta_event *a = x, *b = y;
-	int kind = kta_kind(a, b);
+	int kind = kta_compare_kinds(a, b);
 
 	return kind ? kind : a->first < b->first ? -1 : a->first > b->first;
 }
 
-static inline int kta_take(struct kta_truth *t, int fd)
+static inline int kta_read_session(struct kta_truth *t, int fd)
 {
-	struct kt_take *take = calloc(1, sizeof(*take));
+	struct kt_tally *take = calloc(1, sizeof(*take));
 	int wrong;
 
 	memset(t, 0, sizeof(*t));
-	kt_take(take, fd, kta_note, t);
+	kt_tally_session(take, fd, kta_note_event, t);
 	/* A reference session must have lost and overwritten nothing. */
 	wrong = take->wrong;
 	for (int i = 0; i < KTAPE_CLASSES; i++)
@@ -323,11 +323,11 @@ static inline int kta_take(struct kta_truth *t, int fd)
 }
 
 /* Return the index after the last event of the kind of event @i. */
-static inline size_t kta_same(const struct kta_truth *t, size_t i)
+static inline size_t kta_end_of_kind(const struct kta_truth *t, size_t i)
 {
 	size_t end = i;
 
-	while (end < t->nr && !kta_kind(&t->v[i], &t->v[end]))
+	while (end < t->nr && !kta_compare_kinds(&t->v[i], &t->v[end]))
 		end++;
 	return end;
 }
@@ -340,8 +340,9 @@ static inline size_t kta_same(const struct kta_truth *t, size_t i)
  * because nothing that can interrupt it causes such events. So the partner of an event
  * lies before the next event. Return: number of events that are not in the first session.
  */
-static inline int kta_pair(struct kta_truth *t, size_t i, size_t end,
-			   const struct kta_truth *other, size_t j, size_t other_end)
+static inline int kta_pair_times(struct kta_truth *t, size_t i, size_t end,
+				 const struct kta_truth *other, size_t j,
+				 size_t other_end)
 {
 	int wrong = 0;
 
@@ -370,16 +371,16 @@ static inline int kta_pair(struct kta_truth *t, size_t i, size_t end,
 static inline int kta_truth(struct kta_truth *t, int first, int last, uint64_t begin)
 {
 	struct kta_truth other;
-	int wrong = kta_take(&other, last) + kta_take(t, first);
+	int wrong = kta_read_session(&other, last) + kta_read_session(t, first);
 	size_t nr = 0, j = 0;
 
 	for (size_t i = 0, end; i < t->nr; i = end) {
 		size_t other_end = j;
 
-		end = kta_same(t, i);
-		if (j < other.nr && !kta_kind(&t->v[i], &other.v[j]))
-			other_end = kta_same(&other, j);
-		wrong += kta_pair(t, i, end, &other, j, other_end);
+		end = kta_end_of_kind(t, i);
+		if (j < other.nr && !kta_compare_kinds(&t->v[i], &other.v[j]))
+			other_end = kta_end_of_kind(&other, j);
+		wrong += kta_pair_times(t, i, end, &other, j, other_end);
 		j = other_end;
 	}
 	wrong += j < other.nr;

@@ -10,8 +10,8 @@
 
 #include "kt_absent.h"
 
-#define KTA_TRIES    100000
-#define KTA_VERDICTS (KTAPE_ABSENT_LOST + 1)
+#define KTA_TRIES   100000
+#define KTA_ANSWERS (KTAPE_ABSENT_LOST + 1)
 
 /* The questions: an event, or an event with a value in one field. */
 static const struct {
@@ -88,7 +88,7 @@ struct kta_trace {
 /**
  * struct kta_sum - numbers of answers
  * @asked: questions
- * @verdict: answers by enum ktape_verdict
+ * @answers: how often each was given, by enum ktape_verdict
  * @absent: questions about an absent event where everything was recorded
  * @proved: those of @absent that were answered PROVED
  * @wrong_proved: answers PROVED about an event that happened
@@ -98,7 +98,7 @@ struct kta_trace {
  * @damaged: traces with findings
  */
 struct kta_sum {
-	uint32_t asked, verdict[KTA_VERDICTS];
+	uint32_t asked, answers[KTA_ANSWERS];
 	uint32_t absent, proved, wrong_proved, wrong_found, missed, damaged;
 };
 
@@ -150,8 +150,9 @@ static inline int kta_span_of(const struct kta_ref *ref, struct kta_trace *t)
 }
 
 /* Choose an interval around an event, or a random one. */
-static inline void kta_think_of(struct kta_ref *ref, const struct kta_trace *trace,
-				struct ktape_absence *q)
+static inline void kta_choose_question(struct kta_ref *ref,
+				       const struct kta_trace *trace,
+				       struct ktape_absence *q)
 {
 	const struct kta_truth *t = &ref->truth;
 	uint64_t span = trace->to - trace->from;
@@ -189,8 +190,8 @@ static inline void kta_think_of(struct kta_ref *ref, const struct kta_trace *tra
 		q->cpu = lcg_below(&ref->seed, ref->cpus);
 }
 
-static inline bool kta_answers(const struct kta_event *e,
-			       const struct ktape_absence *q)
+static inline bool kta_is_asked_for(const struct kta_event *e,
+				    const struct ktape_absence *q)
 {
 	return e->op == q->opcode && (!q->one_cpu || e->cpu == q->cpu) &&
 	       (!q->field || kta_value(e) == q->value);
@@ -227,7 +228,7 @@ static inline void kta_print_wrong(const char *what, const struct kta_ref *ref,
 	for (size_t i = 0; i < ref->truth.nr && left; i++) {
 		const struct kta_event *e = &ref->truth.v[i];
 
-		if (!kta_answers(e, q) || e->first >= q->to || e->last < q->from)
+		if (!kta_is_asked_for(e, q) || e->first >= q->to || e->last < q->from)
 			continue;
 		left--;
 		printf("#   cpu %u, between %llu and %llu\n", e->cpu,
@@ -236,39 +237,40 @@ static inline void kta_print_wrong(const char *what, const struct kta_ref *ref,
 	}
 }
 
-static inline void kta_match(struct kta_sum *sum, const struct kta_ref *ref,
-			     const struct kta_trace *t,
-			     const struct ktape_absence *q, unsigned int verdict)
+static inline void kta_count_answer(struct kta_sum *sum, const struct kta_ref *ref,
+				    const struct kta_trace *t,
+				    const struct ktape_absence *q,
+				    unsigned int answer)
 {
 	bool surely = false, maybe = false, covered = kta_is_covered(ref, t, q);
 
 	for (size_t i = 0; i < ref->truth.nr; i++) {
 		const struct kta_event *e = &ref->truth.v[i];
 
-		if (!kta_answers(e, q))
+		if (!kta_is_asked_for(e, q))
 			continue;
 		surely |= e->first >= q->from && e->last < q->to;
 		maybe |= e->last >= q->from && e->first < q->to;
 	}
 	sum->asked++;
-	sum->verdict[verdict]++;
+	sum->answers[answer]++;
 	sum->absent += covered && !maybe;
-	sum->proved += covered && !maybe && verdict == KTAPE_ABSENT_PROVED;
-	if (verdict == KTAPE_ABSENT_PROVED && surely) {
+	sum->proved += covered && !maybe && answer == KTAPE_ABSENT_PROVED;
+	if (answer == KTAPE_ABSENT_PROVED && surely) {
 		sum->wrong_proved++;
 		kta_print_wrong("PROVED", ref, t, q);
 	}
-	if (verdict == KTAPE_ABSENT_FOUND && !maybe) {
+	if (answer == KTAPE_ABSENT_FOUND && !maybe) {
 		sum->wrong_found++;
 		kta_print_wrong("FOUND", ref, t, q);
 	}
-	if (verdict != KTAPE_ABSENT_FOUND && surely && covered) {
+	if (answer != KTAPE_ABSENT_FOUND && surely && covered) {
 		sum->missed++;
 		kta_print_wrong("not found", ref, t, q);
 	}
 }
 
-static inline void kta_take_finding(void *arg, const struct ktape_finding *f)
+static inline void kta_print_finding(void *arg, const struct ktape_finding *f)
 {
 	const struct kta_trace *t = arg;
 
@@ -281,14 +283,14 @@ static inline void kta_take_finding(void *arg, const struct ktape_finding *f)
 /*
  * Check a trace and, unless @q is NULL, ask whether an event is absent. New findings are
  * printed; *@findings is their number. A question about all CPUs is also asked for
- * each CPU; @on, unless NULL, gets these answers. Return: the verdict, or a negative
+ * each CPU; @on, unless NULL, gets these answers. Return: the answer, or a negative
  * errno.
  */
 static inline int kta_ask(const struct kta_ref *ref, struct kta_trace *t,
 			  const struct ktape_absence *q, int *findings,
 			  unsigned int *on)
 {
-	const struct ktape_verify_options tell = { .finding = kta_take_finding,
+	const struct ktape_verify_options tell = { .finding = kta_print_finding,
 						   .arg = t };
 	struct ktape_error error = {};
 	struct ktape_verify *v;
@@ -315,25 +317,25 @@ static inline int kta_ask(const struct kta_ref *ref, struct kta_trace *t,
  * Ask @questions questions or a few more. Return: 0, or the negative errno of a trace
  * that cannot be read.
  */
-static inline int kta_interview(struct kta_sum *sum, struct kta_ref *ref,
-				struct kta_trace *t, int questions)
+static inline int kta_ask_questions(struct kta_sum *sum, struct kta_ref *ref,
+				    struct kta_trace *t, int questions)
 {
 	uint32_t until = sum->asked + questions;
 	unsigned int on[KTA_CPUS];
 	struct ktape_absence q;
-	int verdict, findings = 0;
+	int answer, findings = 0;
 
 	while (sum->asked < until) {
-		kta_think_of(ref, t, &q);
-		verdict = kta_ask(ref, t, &q, &findings, on);
-		if (verdict < 0)
-			return verdict;
-		kta_match(sum, ref, t, &q, verdict);
+		kta_choose_question(ref, t, &q);
+		answer = kta_ask(ref, t, &q, &findings, on);
+		if (answer < 0)
+			return answer;
+		kta_count_answer(sum, ref, t, &q, answer);
 		if (q.one_cpu)
 			continue;
 		q.one_cpu = true;
 		for (q.cpu = 0; (int)q.cpu < ref->cpus; q.cpu++)
-			kta_match(sum, ref, t, &q, on[q.cpu]);
+			kta_count_answer(sum, ref, t, &q, on[q.cpu]);
 	}
 	sum->damaged += findings != 0;
 	return 0;

@@ -12,7 +12,7 @@
 #include "kt_ring.h"
 
 /**
- * struct kt_got - a block as one reader received it
+ * struct kt_block - a block as one reader received it
  * @cpu: CPU of its ring
  * @kind: kind of its ring
  * @block: trace clock when it was opened, unique in its ring
@@ -20,7 +20,7 @@
  * @len: bytes at @bytes
  * @bytes: header and records
  */
-struct kt_got {
+struct kt_block {
 	uint32_t cpu, kind;
 	uint64_t block;
 	bool whole;
@@ -28,30 +28,30 @@ struct kt_got {
 	char *bytes;
 };
 
-struct kt_gots {
-	struct kt_got *v;
+struct kt_blocks {
+	struct kt_block *v;
 	size_t nr, room;
 };
 
-static inline struct kt_got *kt_got_new(struct kt_gots *g, const void *head)
+static inline struct kt_block *kt_block_new(struct kt_blocks *g, const void *head)
 {
 	const struct ktape_block *b = head;
 
 	GROW(g->v, g->nr, g->room);
-	g->v[g->nr] = (struct kt_got){ .cpu = b->cpu,
-				       .kind = b->kind,
-				       .block = b->sync_clock };
+	g->v[g->nr] = (struct kt_block){ .cpu = b->cpu,
+					 .kind = b->kind,
+					 .block = b->sync_clock };
 	return &g->v[g->nr++];
 }
 
-static inline void kt_got_add(struct kt_got *got, const void *bytes, size_t n)
+static inline void kt_block_add(struct kt_block *got, const void *bytes, size_t n)
 {
 	got->bytes = grow_to(got->bytes, got->len + n);
 	memcpy(got->bytes + got->len, bytes, n);
 	got->len += n;
 }
 
-static inline void kt_gots_free(struct kt_gots *g)
+static inline void kt_blocks_free(struct kt_blocks *g)
 {
 	for (size_t i = 0; i < g->nr; i++)
 		free(g->v[i].bytes);
@@ -90,11 +90,11 @@ static inline size_t kt_copy_block(const struct kt_map *m, uint64_t pos,
  * bytes that were overwritten before they were copied.
  */
 static inline uint64_t kt_take_blocks(const struct kt_map *m, uint64_t *pos,
-				      bool last, struct kt_gots *g)
+				      bool last, struct kt_blocks *g)
 {
 	uint64_t size = m->e.block_size, lapped = 0, commit, tail;
 	char *copy = malloc(size);
-	struct kt_got *got;
+	struct kt_block *got;
 	size_t n;
 
 	for (;;) {
@@ -109,8 +109,8 @@ static inline uint64_t kt_take_blocks(const struct kt_map *m, uint64_t *pos,
 		n = kt_copy_block(m, *pos, commit, copy);
 		if (!n)
 			continue;
-		got = kt_got_new(g, copy);
-		kt_got_add(got, copy, n);
+		got = kt_block_new(g, copy);
+		kt_block_add(got, copy, n);
 		got->whole = true;
 		*pos += size;
 	}
@@ -121,10 +121,10 @@ static inline uint64_t kt_take_blocks(const struct kt_map *m, uint64_t *pos,
 /* ---- from read() --------------------------------------------------------- */
 
 /* Callback of struct kts: append a part to the parts of its block. */
-static inline void kt_take_packet(const struct ktape_block *b, struct kt_gots *g)
+static inline void kt_take_packet(const struct ktape_block *b, struct kt_blocks *g)
 {
 	size_t n = b->content_bits / 8;
-	struct kt_got *got = NULL;
+	struct kt_block *got = NULL;
 
 	if (b->kind >= KTAPE_RINGS_PER_CPU)
 		return;
@@ -134,20 +134,20 @@ static inline void kt_take_packet(const struct ktape_block *b, struct kt_gots *g
 			break;
 		}
 	if (got && got->block == b->sync_clock) {
-		kt_got_add(got, (const char *)b + KTAPE_BLOCK_HEADER,
-			   n - KTAPE_BLOCK_HEADER);
+		kt_block_add(got, (const char *)b + KTAPE_BLOCK_HEADER,
+			     n - KTAPE_BLOCK_HEADER);
 	} else {
-		got = kt_got_new(g, b);
-		kt_got_add(got, b, n);
+		got = kt_block_new(g, b);
+		kt_block_add(got, b, n);
 	}
 	got->whole = !(b->flags & KTAPE_BLOCK_OPEN);
 }
 
 /* ---- comparing ------------------------------------------------------------ */
 
-static inline int kt_got_order(const void *a, const void *b)
+static inline int kt_block_order(const void *a, const void *b)
 {
-	const struct kt_got *x = a, *y = b;
+	const struct kt_block *x = a, *y = b;
 
 	if (x->kind != y->kind)
 		return x->kind < y->kind ? -1 : 1;
@@ -156,9 +156,9 @@ static inline int kt_got_order(const void *a, const void *b)
 	return (x->block > y->block) - (x->block < y->block);
 }
 
-static inline void kt_gots_sort(struct kt_gots *g)
+static inline void kt_blocks_sort(struct kt_blocks *g)
 {
-	qsort(g->v, g->nr, sizeof(*g->v), kt_got_order);
+	qsort(g->v, g->nr, sizeof(*g->v), kt_block_order);
 }
 
 /* Keep the header members that are the same for every reader. */
@@ -177,13 +177,14 @@ static inline bool kt_same_head(const void *a, const void *b)
  * byte, others up to the shorter length. Return: number of blocks that are
  * complete in both lists, or -1 - i if block i of @a differs.
  */
-static inline long kt_gots_compare(const struct kt_gots *a, const struct kt_gots *b)
+static inline long kt_blocks_compare(const struct kt_blocks *a,
+				     const struct kt_blocks *b)
 {
 	long same = 0;
 
 	for (size_t i = 0, j = 0; i < a->nr && j < b->nr;) {
-		const struct kt_got *x = &a->v[i], *y = &b->v[j];
-		int order = kt_got_order(x, y);
+		const struct kt_block *x = &a->v[i], *y = &b->v[j];
+		int order = kt_block_order(x, y);
 		size_t n = x->len < y->len ? x->len : y->len;
 
 		if (order) {

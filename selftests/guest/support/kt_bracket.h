@@ -28,7 +28,7 @@ struct bracket {
 };
 
 /* Read the line "BEGIN: n n n ... LAST WORDS" of a file, one number per CPU. */
-static inline void take_line(struct bracket *b, char *line, int at)
+static inline void bracket_read_line(struct bracket *b, char *line, int at)
 {
 	char *p = line + strspn(line, " "), *colon = strchr(p, ':');
 	size_t length = strlen(b->name), whole;
@@ -49,7 +49,7 @@ static inline void take_line(struct bracket *b, char *line, int at)
 }
 
 /* All brackets of a test use one file, which is read once. */
-static inline void bracket_take(struct bracket *b, int nr, int at)
+static inline void bracket_read(struct bracket *b, int nr, int at)
 {
 	FILE *f = nr ? fopen(b->path, "r") : NULL;
 	char line[1024];
@@ -58,7 +58,7 @@ static inline void bracket_take(struct bracket *b, int nr, int at)
 		memset(&b[i].at[at], 0, sizeof(b[i].at[at]));
 	while (f && fgets(line, sizeof(line), f))
 		for (int i = 0; i < nr; i++)
-			take_line(&b[i], line, at);
+			bracket_read_line(&b[i], line, at);
 	if (f)
 		fclose(f);
 }
@@ -76,15 +76,15 @@ static inline const char *record_prepared(struct kt_events *e,
 
 	if (kt_events_open(e, ops) || (prepare && prepare(e->fd)))
 		return "no session";
-	bracket_take(b, nr, 0);
+	bracket_read(b, nr, 0);
 	if (kt_control(e->fd, KTAPE_IOC_START))
 		return "START failed";
-	bracket_take(b, nr, 1);
+	bracket_read(b, nr, 1);
 	ret = cause();
-	bracket_take(b, nr, 2);
+	bracket_read(b, nr, 2);
 	if (ret || kt_control(e->fd, KTAPE_IOC_STOP))
 		return "cause or STOP failed";
-	bracket_take(b, nr, 3);
+	bracket_read(b, nr, 3);
 	return kt_events_stop(e);
 }
 

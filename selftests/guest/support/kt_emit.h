@@ -12,11 +12,11 @@
 #include "kt_module.h"
 #include "kt_stream.h"
 
-#define KT_SEEN_MAX   8192
-#define KT_SEEN_BYTES 1100
+#define KT_EMIT_MAX   8192
+#define KT_EMIT_BYTES 1100
 
 /**
- * struct kt_seen - a record of read(), or one that is expected
+ * struct kt_emit_rec - a record of read(), or one that is expected
  * @op: opcode
  * @dat20: 20 bits
  * @nargs: words in @args
@@ -24,20 +24,20 @@
  * @size: bytes at @blob
  * @blob: bytes after the argument words
  */
-struct kt_seen {
+struct kt_emit_rec {
 	uint32_t op, dat20, nargs, args[7], size;
-	char blob[KT_SEEN_BYTES];
+	char blob[KT_EMIT_BYTES];
 };
 
 /**
- * struct kt_seens - records in the order of their ring
+ * struct kt_emit_recs - records in the order of their ring
  * @nr: number of records
  * @v: the records
  * @error: first error of the stream's parser, "" = none
  */
-struct kt_seens {
+struct kt_emit_recs {
 	size_t nr;
-	struct kt_seen v[KT_SEEN_MAX];
+	struct kt_emit_rec v[KT_EMIT_MAX];
 	char error[200];
 };
 
@@ -62,11 +62,11 @@ static inline int kt_emit_session(uint64_t ring)
 static inline void kt_emit_record(const struct ktape_block *b,
 				  const struct kt_rec *r, void *arg)
 {
-	struct kt_seens *s = arg;
-	struct kt_seen *to = &s->v[s->nr];
+	struct kt_emit_recs *s = arg;
+	struct kt_emit_rec *to = &s->v[s->nr];
 
 	if (r->op < KTAPE_OP_EXCEPTION || r->op >= KTAPE_OP_KERNEL ||
-	    s->nr == KT_SEEN_MAX)
+	    s->nr == KT_EMIT_MAX)
 		return;
 	memset(to, 0, sizeof(*to));
 	to->op = r->op;
@@ -80,7 +80,7 @@ static inline void kt_emit_record(const struct ktape_block *b,
 }
 
 /* Stop session @fd and read its records. Return: 0 or -errno. */
-static inline int kt_emit_collect(int fd, struct kt_seens *s)
+static inline int kt_emit_collect(int fd, struct kt_emit_recs *s)
 {
 	static struct kts t;
 	struct kt_buf b = { 0 };
@@ -103,13 +103,13 @@ static inline int kt_emit_collect(int fd, struct kt_seens *s)
  * Compare the records of one ring with the table @want, which ends with opcode
  * 0. Return: number of records, or -1 - the index of the first that differs.
  */
-static inline int kt_emit_compare(const struct kt_seens *s, bool exceptions,
-				  const struct kt_seen *want)
+static inline int kt_emit_compare(const struct kt_emit_recs *s, bool exceptions,
+				  const struct kt_emit_rec *want)
 {
 	int n = 0;
 
 	for (size_t i = 0; i < s->nr; i++) {
-		const struct kt_seen *v = &s->v[i];
+		const struct kt_emit_rec *v = &s->v[i];
 
 		if ((v->op == KTAPE_EV_EXCEPTION) != exceptions)
 			continue;
@@ -127,7 +127,8 @@ static inline int kt_emit_compare(const struct kt_seens *s, bool exceptions,
 }
 
 /* Count the records of opcode @op, with id @id unless that is 0. */
-static inline int kt_emit_count(const struct kt_seens *s, uint32_t op, uint32_t id)
+static inline int kt_emit_count(const struct kt_emit_recs *s, uint32_t op,
+				uint32_t id)
 {
 	int n = 0;
 

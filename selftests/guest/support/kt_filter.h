@@ -107,7 +107,7 @@ static inline int kt_session_names(uint64_t ring, uint64_t control,
 /* ---- what a stopped session holds ------------------------------------------ */
 
 /**
- * struct kt_take - counts of all records of a session
+ * struct kt_tally - counts of all records of a session
  * @op: number of records of each opcode
  * @emitted: emitted events per class, all rings
  * @filtered: filtered events per class, all rings
@@ -118,7 +118,7 @@ static inline int kt_session_names(uint64_t ring, uint64_t control,
  * @fn: called with each record, or NULL
  * @arg: argument of @fn
  */
-struct kt_take {
+struct kt_tally {
 	uint64_t op[KTAPE_OPCODES];
 	uint64_t emitted[KTAPE_CLASSES];
 	uint64_t filtered[KTAPE_CLASSES];
@@ -126,14 +126,14 @@ struct kt_take {
 	uint64_t rate[KTAPE_CLASSES];
 	uint64_t wrong;
 	int cpu;
-	void (*fn)(const struct kt_rec *r, struct kt_take *t);
+	void (*fn)(const struct kt_rec *r, struct kt_tally *t);
 	void *arg;
 	uint64_t class[KTAPE_CLASSES]; /* of the current ring */
 };
 
-static inline void kt_take_record(const struct kt_rec *r, void *arg)
+static inline void kt_tally_record(const struct kt_rec *r, void *arg)
 {
-	struct kt_take *t = arg;
+	struct kt_tally *t = arg;
 
 	if (r->op == KTAPE_TIME_EXTEND)
 		return;
@@ -143,7 +143,7 @@ static inline void kt_take_record(const struct kt_rec *r, void *arg)
 		t->fn(r, t);
 }
 
-static inline void kt_take_ring(struct kt_take *t, int fd, int cpu, uint32_t kind)
+static inline void kt_tally_ring(struct kt_tally *t, int fd, int cpu, uint32_t kind)
 {
 	struct ktape_stats st;
 	struct kt_map m;
@@ -155,7 +155,7 @@ static inline void kt_take_ring(struct kt_take *t, int fd, int cpu, uint32_t kin
 	t->cpu = cpu;
 	memset(t->class, 0, sizeof(t->class));
 	/* The counts add up only if nothing was overwritten. */
-	t->wrong += st.tail || kt_walk(&m, kt_take_record, t) < 0;
+	t->wrong += st.tail || kt_walk(&m, kt_tally_record, t) < 0;
 	kt_unmap_ring(&m);
 	for (int c = 0; c < KTAPE_CLASSES; c++) {
 		uint64_t lost = 0;
@@ -176,9 +176,9 @@ static inline void kt_take_ring(struct kt_take *t, int fd, int cpu, uint32_t kin
 }
 
 /* Stop the session and count all its records. */
-static inline void kt_take(struct kt_take *t, int fd,
-			   void (*fn)(const struct kt_rec *r, struct kt_take *t),
-			   void *arg)
+static inline void
+kt_tally_session(struct kt_tally *t, int fd,
+		 void (*fn)(const struct kt_rec *r, struct kt_tally *t), void *arg)
 {
 	memset(t, 0, sizeof(*t));
 	t->fn = fn;
@@ -186,7 +186,7 @@ static inline void kt_take(struct kt_take *t, int fd,
 	t->wrong = kt_control(fd, KTAPE_IOC_STOP) != 0;
 	for (int cpu = 0; cpu < kt_cpus(); cpu++)
 		for (uint32_t kind = 0; kind < KTAPE_RINGS_PER_CPU; kind++)
-			kt_take_ring(t, fd, cpu, kind);
+			kt_tally_ring(t, fd, cpu, kind);
 }
 
 #endif /* _KT_FILTER_H */

@@ -24,7 +24,7 @@ static inline int kt_trigger(int fd, uint32_t op, struct ktape_trigger *t)
 	return kt_ioctl(fd, KTAPE_IOC_TRIGGER, t);
 }
 
-static inline int kt_trigger_tell(int fd, uint32_t id, struct ktape_trigger *t)
+static inline int kt_trigger_get(int fd, uint32_t id, struct ktape_trigger *t)
 {
 	memset(t, 0, sizeof(*t));
 	t->id = id;
@@ -51,7 +51,7 @@ static inline uint32_t kt_trigger_fired(int fd, uint32_t id)
 {
 	struct ktape_trigger t;
 
-	return kt_trigger_tell(fd, id, &t) ? ~0U : t.fired;
+	return kt_trigger_get(fd, id, &t) ? ~0U : t.fired;
 }
 
 static inline bool kt_is_running(int fd)

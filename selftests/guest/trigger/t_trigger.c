@@ -46,10 +46,10 @@ FIXTURE_TEARDOWN(trigger)
 }
 
 /*
- * Scale a time on a slow kernel: its timers are late, but less than its other
- * work is slow.
+ * Return by what times are to be multiplied on this kernel: on a slow one timers
+ * are late, but less than its other work is slow.
  */
-static int slowness(void)
+static int timer_scale(void)
 {
 	return kt_scale() > 1 ? 3 : 1;
 }
@@ -117,13 +117,23 @@ TEST_F(trigger, compares)
 	EXPECT_EQ(0, kt_trigger_fired(self->fd, 0));
 }
 
+/**
+ * struct found - what a stream has
+ * @marks: markers 4711 in CPU 0's event ring
+ * @triggers: trigger records
+ * @behind: of @marks, those right behind a value
+ * @id: trigger of the last trigger record
+ * @opcode: its event
+ * @when: its condition
+ * @last_op: opcode of the last record in CPU 0's event ring
+ */
 struct found {
 	int marks, triggers, behind;
 	uint32_t id, opcode, when;
 	uint32_t last_op;
 };
 
-static void take_trigger_record(const struct ktape_block *b,
+static void note_trigger_record(const struct ktape_block *b,
 				const struct kt_rec *r, void *arg)
 {
 	struct found *f = arg;
@@ -151,7 +161,7 @@ static void check_trigger_stream(struct __test_metadata *_metadata, int fd,
 	struct kt_buf b = {};
 
 	memset(found, 0, sizeof(*found));
-	l->next = take_trigger_record;
+	l->next = note_trigger_record;
 	l->arg = found;
 	ASSERT_EQ(0, kt_follow_all(&l->t, &b, fd));
 	EXPECT_EQ(0, kt_ledger_check(l, fd, cpus));
@@ -161,8 +171,8 @@ static void check_trigger_stream(struct __test_metadata *_metadata, int fd,
 }
 
 /*
- * Fires at every 10th event, three times; again after START. The mark stands
- * behind its event.
+ * A trigger fires at every 10th event, three times, and counts anew after START. The
+ * marker that it writes stands right behind its event.
  */
 TEST_F(trigger, nth)
 {
@@ -180,7 +190,7 @@ TEST_F(trigger, nth)
 	kt_marks(7, 1);
 	EXPECT_EQ(1, kt_trigger_fired(self->fd, 0));
 	kt_marks(7, 90);
-	ASSERT_EQ(0, kt_trigger_tell(self->fd, 0, &t));
+	ASSERT_EQ(0, kt_trigger_get(self->fd, 0, &t));
 	EXPECT_EQ(3, t.fired);
 	EXPECT_EQ(100, t.matches);
 	EXPECT_LT(0, t.last);
@@ -198,7 +208,7 @@ TEST_F(trigger, nth)
 	EXPECT_EQ(2, kt_trigger_fired(self->fd, 0));
 }
 
-/* Continuous firings are recorded now and then, with the right number. */
+/* All firings are counted, but of continuous ones only some are recorded. */
 TEST_F(trigger, many)
 {
 	struct ktape_trigger t = { KT_OF_ID(7) };
@@ -214,8 +224,8 @@ TEST_F(trigger, many)
 	EXPECT_GT(1000, found.triggers);
 }
 
-/* Make a short call. Return: upper limit of its duration, in ns. */
-static uint64_t sleeps_in_call(long ms)
+/* Sleep in a system call. Return: upper limit of its duration, in ns. */
+static uint64_t sleep_in_call(long ms)
 {
 	struct timespec ts = { ms / 1000, ms % 1000 * 1000000 };
 	uint64_t since = now_ns();
@@ -253,14 +263,14 @@ TEST_F(trigger, longer)
 	/* Repeat if the machine was paused meanwhile. */
 	for (int i = 0; i < 10 && took >= t.duration_ns; i++) {
 		before = kt_trigger_fired(self->fd, id);
-		took = sleeps_in_call(1);
+		took = sleep_in_call(1);
 		kt_getppids(100);
 	}
 	EXPECT_GT(t.duration_ns, took);
 	EXPECT_EQ(before, kt_trigger_fired(self->fd, id));
-	sleeps_in_call(300);
+	sleep_in_call(300);
 	EXPECT_EQ(before + 1, kt_trigger_fired(self->fd, id));
-	ASSERT_EQ(0, kt_trigger_tell(self->fd, id, &t));
+	ASSERT_EQ(0, kt_trigger_get(self->fd, id, &t));
 	EXPECT_EQ(0, t.missed);
 	ASSERT_EQ(0, kt_trigger_remove(self->fd, id));
 	/* A pair that a gate filters would not be seen. */
@@ -281,10 +291,10 @@ static bool fired_twice(int fd)
 /* Silence is reported once, and again after the next event. */
 TEST_F_TIMEOUT(trigger, quiet, 60)
 {
-	const int ms = 300 * slowness();
+	const int ms = 300 * timer_scale();
 	struct ktape_trigger t = { KT_OF_ID(7), .when = KTAPE_TRIGGER_QUIET,
 				   .duration_ns = ms * 1000000ULL };
-	/* The trigger counts in jiffies. */
+	/* Least time without an event after which it may fire: it counts in jiffies. */
 	const uint64_t silence = t.duration_ns / 10 * 9;
 	uint64_t last, before;
 	uint32_t fired, away = 0;
@@ -304,7 +314,7 @@ TEST_F_TIMEOUT(trigger, quiet, 60)
 	}
 	EXPECT_EQ(1, kt_trigger_fired(self->fd, 0));
 	last = now_ns();
-	for (int i = 0; i < 20 * slowness(); i++) {
+	for (int i = 0; i < 20 * timer_scale(); i++) {
 		before = now_ns();
 		kt_marks(7, 1);
 		away += now_ns() - last >= silence;
@@ -321,7 +331,7 @@ TEST_F_TIMEOUT(trigger, quiet, 60)
 
 /* ---- actions --------------------------------------------------------------- */
 
-static bool profile_is(int fd, unsigned int op)
+static bool profile_has(int fd, unsigned int op)
 {
 	struct ktape_profile p = { .op = KTAPE_PROFILE_GET };
 
@@ -330,7 +340,7 @@ static bool profile_is(int fd, unsigned int op)
 
 static bool has_irqs(int fd)
 {
-	return profile_is(fd, KTAPE_EV_IRQ_HANDLER_ENTRY);
+	return profile_has(fd, KTAPE_EV_IRQ_HANDLER_ENTRY);
 }
 
 /* Start, change and stop another session; then stop our own. */
@@ -379,7 +389,7 @@ TEST_F(trigger, sessions)
 	EXPECT_EQ(start.target, l.session);
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	kt_marks(1, 1);
-	usleep(200000 * slowness());
+	usleep(200000 * timer_scale());
 	EXPECT_FALSE(kt_is_running(other));
 	close(other);
 }
@@ -405,7 +415,7 @@ TEST_F(trigger, eventfd)
 	}
 	ASSERT_EQ(0, kt_trigger_remove(self->fd, 0));
 	kt_marks(7, 1);
-	EXPECT_EQ(0, poll(&p, 1, 200 * slowness()));
+	EXPECT_EQ(0, poll(&p, 1, 200 * timer_scale()));
 	close(fd);
 }
 
@@ -415,7 +425,8 @@ struct window {
 	uint64_t first, last, fired; /* for values in the event ring of CPU 0 */
 };
 
-static void on_window(const struct ktape_block *b, const struct kt_rec *r, void *arg)
+static void note_window_record(const struct ktape_block *b,
+			       const struct kt_rec *r, void *arg)
 {
 	struct window *w = arg;
 
@@ -428,7 +439,8 @@ static void on_window(const struct ktape_block *b, const struct kt_rec *r, void 
 	w->last = r->ts;
 }
 
-static uint64_t ticks(int fd, uint64_t ms)
+/* Return @ms in ticks of the trace clock. */
+static uint64_t ms_to_ticks(int fd, uint64_t ms)
 {
 	struct ktape_features f;
 
@@ -436,7 +448,8 @@ static uint64_t ticks(int fd, uint64_t ms)
 	return f.clock_hz / 1000 * ms;
 }
 
-static int snapshot_at(int fd, uint64_t before_ms, uint64_t after_ms)
+/* Add a trigger of value 9 that takes a snapshot of this time. Return: its id or -errno. */
+static int add_snapshot_trigger(int fd, uint64_t before_ms, uint64_t after_ms)
 {
 	struct ktape_trigger t = { KT_OF_ID(9), .limit = 1,
 				   .actions = KTAPE_TRIGGER_SNAPSHOT,
@@ -450,7 +463,7 @@ static int snapshot_at(int fd, uint64_t before_ms, uint64_t after_ms)
  * Write values for @ms, or until the session stops. Return: a time before the
  * last value that was recorded before @end.
  */
-static uint64_t busy(int fd, int ms, uint64_t end)
+static uint64_t write_values(int fd, int ms, uint64_t end)
 {
 	uint64_t from, last = 0;
 
@@ -464,13 +477,13 @@ static uint64_t busy(int fd, int ms, uint64_t end)
 	return last;
 }
 
-static void window_of(struct __test_metadata *_metadata, int fd, struct window *w)
+static void read_window(struct __test_metadata *_metadata, int fd, struct window *w)
 {
 	struct kts *t = calloc(1, sizeof(*t));
 	struct kt_buf b = {};
 
 	memset(w, 0, sizeof(*w));
-	t->record = on_window;
+	t->record = note_window_record;
 	t->arg = w;
 	ASSERT_EQ(0, kt_follow_all(t, &b, fd));
 	EXPECT_STREQ("", t->error);
@@ -481,34 +494,34 @@ static void window_of(struct __test_metadata *_metadata, int fd, struct window *
 /* The requested window is there on both sides. */
 TEST_F_TIMEOUT(trigger, snapshot, 60)
 {
-	const int ms = 400 * slowness();
+	const int ms = 400 * timer_scale();
 	struct ktape_trigger t;
 	uint64_t end, last;
 	struct window w;
 
 	if (!kt_clock_setup(self->main))
 		SKIP(return, "the clock cannot be read");
-	ASSERT_EQ(0, snapshot_at(self->fd, ms, ms));
+	ASSERT_EQ(0, add_snapshot_trigger(self->fd, ms, ms));
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
-	busy(self->fd, 2 * ms, 0);
+	write_values(self->fd, 2 * ms, 0);
 	kt_marks(9, 1);
-	ASSERT_EQ(0, kt_trigger_tell(self->fd, 0, &t));
+	ASSERT_EQ(0, kt_trigger_get(self->fd, 0, &t));
 	/* The trigger counts in jiffies, which may lag. */
-	end = t.last + ticks(self->fd, ms * 3 / 4);
-	last = busy(self->fd, 100 * ms, end);
+	end = t.last + ms_to_ticks(self->fd, ms * 3 / 4);
+	last = write_values(self->fd, 100 * ms, end);
 	EXPECT_LE(end, kt_now());
 	EXPECT_FALSE(kt_is_running(self->fd));
-	ASSERT_EQ(0, kt_trigger_tell(self->fd, 0, &t));
+	ASSERT_EQ(0, kt_trigger_get(self->fd, 0, &t));
 	EXPECT_EQ(KTAPE_TRIGGER_DONE, t.flags);
 	EXPECT_LE(t.before_ns, t.held_ns);
 	EXPECT_EQ(1, t.fired);
-	window_of(_metadata, self->fd, &w);
+	read_window(_metadata, self->fd, &w);
 	EXPECT_LT(0, w.fired);
-	EXPECT_LE(w.first + ticks(self->fd, ms), w.fired);
+	EXPECT_LE(w.first + ms_to_ticks(self->fd, ms), w.fired);
 	EXPECT_LE(last, w.last);
 	/* START arms it again. */
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
-	ASSERT_EQ(0, kt_trigger_tell(self->fd, 0, &t));
+	ASSERT_EQ(0, kt_trigger_get(self->fd, 0, &t));
 	EXPECT_EQ(0, t.flags);
 	EXPECT_EQ(0, t.fired);
 	kt_marks(9, 1);
@@ -523,12 +536,12 @@ TEST_F_TIMEOUT(trigger, snapshot_too_short, 60)
 
 	ASSERT_LE(0, fd);
 	ASSERT_EQ(0, kt_profile_only(fd, KT_OPS(KTAPE_EV_MARK_VALUE)));
-	ASSERT_EQ(0, snapshot_at(fd, 3600000, 0));
+	ASSERT_EQ(0, add_snapshot_trigger(fd, 3600000, 0));
 	ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_START));
 	kt_marks(1, 5000);
 	kt_marks(9, 1);
 	EXPECT_TRUE(kt_soon(kt_is_stopped, fd));
-	ASSERT_EQ(0, kt_trigger_tell(fd, 0, &t));
+	ASSERT_EQ(0, kt_trigger_get(fd, 0, &t));
 	EXPECT_EQ(KTAPE_TRIGGER_DONE | KTAPE_TRIGGER_SHORT, t.flags);
 	EXPECT_GT(t.before_ns, t.held_ns);
 	close(fd);
@@ -537,9 +550,9 @@ TEST_F_TIMEOUT(trigger, snapshot_too_short, 60)
 /* START during the time after the trigger ends the pending snapshot. */
 TEST_F_TIMEOUT(trigger, snapshot_forgotten, 60)
 {
-	const int ms = 300 * slowness();
+	const int ms = 300 * timer_scale();
 
-	ASSERT_EQ(0, snapshot_at(self->fd, 0, ms));
+	ASSERT_EQ(0, add_snapshot_trigger(self->fd, 0, ms));
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	kt_marks(9, 1);
 	usleep(50000);
@@ -551,6 +564,7 @@ TEST_F_TIMEOUT(trigger, snapshot_forgotten, 60)
 
 /* ---- limits ----------------------------------------------------------------- */
 
+/* A session has up to 16 triggers; a read-only descriptor reads them, but changes none. */
 TEST_F(trigger, sixteen)
 {
 	const struct ktape_trigger t = { KT_OF_ID(7) };
@@ -562,11 +576,11 @@ TEST_F(trigger, sixteen)
 	EXPECT_EQ(-ENOSPC, kt_trigger_add(self->fd, &t));
 	EXPECT_EQ(-EPERM, kt_trigger_add(ro, &t));
 	EXPECT_EQ(-EPERM, kt_trigger_remove(ro, 5));
-	EXPECT_EQ(0, kt_trigger_tell(ro, 5, &got));
+	EXPECT_EQ(0, kt_trigger_get(ro, 5, &got));
 	EXPECT_EQ(KTAPE_EV_MARK_VALUE, got.opcode);
 	ASSERT_EQ(0, kt_trigger_remove(self->fd, 5));
 	EXPECT_EQ(-ENOENT, kt_trigger_remove(self->fd, 5));
-	EXPECT_EQ(-ENOENT, kt_trigger_tell(self->fd, 5, &got));
+	EXPECT_EQ(-ENOENT, kt_trigger_get(self->fd, 5, &got));
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	kt_marks(7, 1);
 	EXPECT_EQ(1, kt_trigger_fired(self->fd, 15));
@@ -574,6 +588,7 @@ TEST_F(trigger, sixteen)
 	close(ro);
 }
 
+/* Triggers with a wrong member, or a wrong combination. */
 static const struct ktape_trigger invalid[] = {
 	{ .opcode = KTAPE_EV_LEDGER },
 	{ .opcode = 255 },
@@ -636,8 +651,8 @@ TEST_F(trigger, refused)
 	EXPECT_EQ(-EBADF, kt_trigger_add(self->fd, &t));
 	t.eventfd = self->fd;
 	EXPECT_EQ(-EINVAL, kt_trigger_add(self->fd, &t));
-	EXPECT_EQ(-ENOENT, kt_trigger_tell(self->fd, 0, &t));
-	EXPECT_EQ(-EINVAL, kt_trigger_tell(self->fd, KTAPE_TRIGGERS, &t));
+	EXPECT_EQ(-ENOENT, kt_trigger_get(self->fd, 0, &t));
+	EXPECT_EQ(-EINVAL, kt_trigger_get(self->fd, KTAPE_TRIGGERS, &t));
 	memset(&t, 0, sizeof(t));
 	t.when = 1;
 	EXPECT_EQ(-EINVAL, kt_trigger(self->fd, KTAPE_TRIGGER_GET, &t));

@@ -7,8 +7,9 @@
 # shellcheck source=selftests/guest/support/session.sh
 . "${0%/*}/session.sh"
 
-# waits_for COMMAND...: wait up to ten seconds until COMMAND succeeds
-waits_for()
+# wait_until COMMAND...: wait up to ten seconds, or more on a slow kernel, until COMMAND
+# succeeds
+wait_until()
 {
 	i=0
 	while [ $i -lt $((100 * ${KTAPE_SCALE:-1})) ]; do
@@ -76,9 +77,9 @@ test_run()
 	ktape trigger t run -l 2 mark -- \
 		sh -c 'echo "$KTAPE_TRIGGER_FIRED" >>/tmp/test/ran' \
 		>$dir/log 2>&1 &
-	waits_for sh -c 'ktape trigger t list | grep -q notify'
+	wait_until sh -c 'ktape trigger t list | grep -q notify'
 	ktape mark instant 1 one
-	waits_for [ -s $dir/ran ]
+	wait_until [ -s $dir/ran ]
 	ktape mark instant 1 two
 	wait $!
 	result $? "run ends after the last firing" $dir/log

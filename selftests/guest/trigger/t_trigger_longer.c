@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Test triggers on long pairs: begin and end of different pairs must not be
- * taken for one long pair, whatever hid the events in between: the profile, a
- * filter, a rate limit.
+ * Test triggers on long pairs of begin and end, here of calls that read a pipe: the
+ * begin of one call and the end of the next must not be taken for one long call,
+ * whatever hid the events in between: the profile, a filter, a rate limit.
  */
 #include <poll.h>
 #include <time.h>
@@ -55,7 +55,8 @@ static void wait_for_reader(struct reader *r, int done)
 		usleep(5000);
 }
 
-static void give(struct reader *r)
+/* Write the byte for which the reader waits. */
+static void give_byte(struct reader *r)
 {
 	if (write(r->pipe[1], "x", 1) != 1)
 		abort();
@@ -106,17 +107,21 @@ FIXTURE_TEARDOWN(longer)
 	close(self->r.pipe[1]);
 }
 
-/* The end of the first call and the begin of the second one are hidden. */
-static void change_over(FIXTURE_DATA(longer) * self)
+/*
+ * End the first call and let the second one become long. A test may hide what is recorded
+ * here: the end of the first and the begin of the second.
+ */
+static void end_first_call(FIXTURE_DATA(longer) * self)
 {
-	give(&self->r);
+	give_byte(&self->r);
 	wait_for_reader(&self->r, 1);
 	usleep(LONG_MS * 1000);
 }
 
+/* End the last call and the reader. Return: number of firings. */
 static uint32_t end_reader(FIXTURE_DATA(longer) * self)
 {
-	give(&self->r);
+	give_byte(&self->r);
 	pthread_join(self->r.thread, NULL);
 	return kt_trigger_fired(self->fd, self->id);
 }
@@ -124,23 +129,25 @@ static uint32_t end_reader(FIXTURE_DATA(longer) * self)
 /* Nothing is hidden: the second call was long. */
 TEST_F(longer, fires)
 {
-	change_over(self);
+	end_first_call(self);
 	EXPECT_LE(1, end_reader(self));
 }
 
+/* The end of the first call and the begin of the second one are not in the profile. */
 TEST_F(longer, profile)
 {
 	ASSERT_EQ(0, kt_profile_only(self->fd, KT_OPS(KTAPE_EV_SCHED_SWITCH)));
-	change_over(self);
+	end_first_call(self);
 	ASSERT_EQ(0, kt_profile_only(self->fd, KT_OPS(KTAPE_EV_SYS_ENTER,
 						      KTAPE_EV_SYS_EXIT)));
 	EXPECT_EQ(0, end_reader(self));
 }
 
+/* They do not pass the thread filter. */
 TEST_F(longer, filter)
 {
 	ASSERT_EQ(0, kt_filter_pid(self->fd, getpid(), 0));
-	change_over(self);
+	end_first_call(self);
 	ASSERT_EQ(0, kt_filter_off(self->fd, KTAPE_FILTER_PID));
 	EXPECT_EQ(0, end_reader(self));
 }
@@ -151,12 +158,12 @@ TEST_F(longer, cpu_filter)
 	const uint64_t first = 1;
 
 	ASSERT_EQ(0, kt_filter_set(self->fd, KTAPE_FILTER_CPU, &first, 1));
-	change_over(self);
+	end_first_call(self);
 	ASSERT_EQ(0, kt_filter_off(self->fd, KTAPE_FILTER_CPU));
 	EXPECT_EQ(0, end_reader(self));
 }
 
-static int only_cpu_1(int fd)
+static int include_only_cpu_1(int fd)
 {
 	const uint64_t second = 2;
 
@@ -176,26 +183,26 @@ static int move_reader(const struct reader *r, int cpu)
  * Begin a call on CPU 1 and end it on CPU 0; begin a long call on CPU 0 and end
  * it on CPU 1. Return: number of firings.
  */
-static uint32_t moves(FIXTURE_DATA(longer) * self)
+static uint32_t move_during_calls(FIXTURE_DATA(longer) * self)
 {
 	uint32_t before;
 	int wrong;
 
 	__atomic_store_n(&self->r.reads, 3, __ATOMIC_RELEASE);
 	/* The first call began before the filter or the trigger was set. */
-	give(&self->r);
+	give_byte(&self->r);
 	wait_for_reader(&self->r, 1);
 	before = kt_trigger_fired(self->fd, self->id);
 	wrong = move_reader(&self->r, 0);
-	give(&self->r);
+	give_byte(&self->r);
 	wait_for_reader(&self->r, 2);
 	usleep(LONG_MS * 1000);
 	wrong |= move_reader(&self->r, 1);
 	return wrong ? ~0U : end_reader(self) - before;
 }
 
-/* Number of calls on CPU 0 that passed the filter, and that were filtered. */
-static uint64_t passed(int fd, uint64_t *filtered)
+/* Return the number of events of CPU 0 that passed the filter, and that were @filtered. */
+static uint64_t count_passed(int fd, uint64_t *filtered)
 {
 	struct ktape_stats st;
 
@@ -206,48 +213,48 @@ static uint64_t passed(int fd, uint64_t *filtered)
 }
 
 /*
- * The trigger does not fire, no event of CPU 0 passes, and filtered events are
- * counted.
+ * Check with a reader that moves between an excluded CPU and another one: the
+ * trigger does not fire, no event of CPU 0 passes, and filtered events are counted.
  */
-static void is_not_deceived(struct __test_metadata *_metadata,
-			    FIXTURE_DATA(longer) * self)
+static void check_moving_reader(struct __test_metadata *_metadata,
+				FIXTURE_DATA(longer) * self)
 {
-	struct kt_take *t = calloc(1, sizeof(*t));
+	struct kt_tally *t = calloc(1, sizeof(*t));
 	uint64_t before, held, held_now;
 
-	before = passed(self->fd, &held);
-	EXPECT_EQ(0, moves(self));
-	EXPECT_EQ(before, passed(self->fd, &held_now));
+	before = count_passed(self->fd, &held);
+	EXPECT_EQ(0, move_during_calls(self));
+	EXPECT_EQ(before, count_passed(self->fd, &held_now));
 	EXPECT_LT(held, held_now);
 	/* The ledger has these counts. */
-	kt_take(t, self->fd, NULL, NULL);
+	kt_tally_session(t, self->fd, NULL, NULL);
 	EXPECT_EQ(0, t->wrong);
 	free(t);
 }
 
 TEST_F(longer, moves)
 {
-	ASSERT_EQ(0, only_cpu_1(self->fd));
-	is_not_deceived(_metadata, self);
+	ASSERT_EQ(0, include_only_cpu_1(self->fd));
+	check_moving_reader(_metadata, self);
 }
 
 /* The filter is set before the trigger, and before START. */
 TEST_F(longer, moves_first_filter)
 {
 	ASSERT_EQ(0, kt_trigger_remove(self->fd, self->id));
-	ASSERT_EQ(0, only_cpu_1(self->fd));
+	ASSERT_EQ(0, include_only_cpu_1(self->fd));
 	self->id = add_longer(self->fd, SYS_read, LONG_MS);
 	ASSERT_LE(0, self->id);
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
-	is_not_deceived(_metadata, self);
+	check_moving_reader(_metadata, self);
 }
 
 /* On a CPU that is not excluded it fires. */
 TEST_F(longer, stays)
 {
-	ASSERT_EQ(0, only_cpu_1(self->fd));
-	change_over(self);
+	ASSERT_EQ(0, include_only_cpu_1(self->fd));
+	end_first_call(self);
 	EXPECT_LE(1, end_reader(self));
 }
 
@@ -256,7 +263,7 @@ TEST_F(longer, no_more)
 {
 	struct ktape_stats before, after;
 
-	ASSERT_EQ(0, only_cpu_1(self->fd));
+	ASSERT_EQ(0, include_only_cpu_1(self->fd));
 	ASSERT_EQ(0, kt_trigger_remove(self->fd, self->id));
 	ASSERT_EQ(0, kt_stats(self->fd, 0, KTAPE_RING_EVENT, &before));
 	kt_getppids(100);
@@ -313,7 +320,7 @@ TEST_F_TIMEOUT(longer, limit, 120)
 	EXPECT_GE(0.5, away);
 }
 
-/* A gate would filter the pair, whichever is set first. */
+/* A gate would filter the pair, so such a trigger excludes a gate of that kind. */
 TEST_F(longer, or_gate)
 {
 	const struct ktape_filter_gate syscalls = { KTAPE_GATE_SYSCALL, 0, 1 };
@@ -324,7 +331,7 @@ TEST_F(longer, or_gate)
 	EXPECT_EQ(-EBUSY, kt_filter_set(self->fd, KTAPE_FILTER_GATE, both, 2));
 	EXPECT_EQ(-EBUSY, kt_filter_set(self->fd, KTAPE_FILTER_GATE, &syscalls, 1));
 	EXPECT_EQ(1, kt_filter_get(self->fd, KTAPE_FILTER_GATE).nr);
-	change_over(self);
+	end_first_call(self);
 	EXPECT_LE(1, end_reader(self));
 	ASSERT_EQ(0, kt_trigger_remove(self->fd, self->id));
 	EXPECT_EQ(0, kt_filter_set(self->fd, KTAPE_FILTER_GATE, both, 2));

@@ -45,6 +45,7 @@ FIXTURE_TEARDOWN(quiet)
 	kt_rmmod("kt_stall");
 }
 
+/* The parameter of kt_stall is 1 while it waits for the work item, and 2 while it delays it. */
 static bool is_stalled(int unused)
 {
 	char text[8] = "";
@@ -78,7 +79,7 @@ static int mark_matching(int fd)
  * A new silence may begin then, and must not last before the trigger is looked at.
  * Return: how often the trigger fired; -EAGAIN: the machine was too slow to tell.
  */
-static int fired_after(int fd, int (*end)(int fd))
+static int count_firings_after(int fd, int (*end)(int fd))
 {
 	uint64_t from;
 	int fired;
@@ -89,7 +90,7 @@ static int fired_after(int fd, int (*end)(int fd))
 	from = now_ns();
 	if (end(fd) || kt_write_text(STALL, "0"))
 		return -EIO;
-	/* Without the event that is to be missing: as long as there may be none. */
+	/* Half of the silence: a wrong firing has time to come, and a new silence is not over. */
 	while (!has_fired(fd) && now_ns() - from < SILENCE_MS * 500000ULL)
 		usleep(10000);
 	fired = kt_trigger_fired(fd, 0);
@@ -98,23 +99,24 @@ static int fired_after(int fd, int (*end)(int fd))
 	return kt_control(fd, KTAPE_IOC_STOP) ?: fired;
 }
 
-static int fired_at_last(int fd, int (*end)(int fd))
+/* Repeat that until the machine is fast enough. */
+static int retry_count_firings(int fd, int (*end)(int fd))
 {
 	int fired = -EAGAIN;
 
 	for (int i = 0; i < TRIES && fired == -EAGAIN; i++)
-		fired = fired_after(fd, end);
+		fired = count_firings_after(fd, end);
 	return fired;
 }
 
 TEST_F_TIMEOUT(quiet, not_after_a_restart, 300)
 {
-	EXPECT_EQ(0, fired_at_last(self->fd, stop_and_start));
+	EXPECT_EQ(0, retry_count_firings(self->fd, stop_and_start));
 }
 
 TEST_F_TIMEOUT(quiet, not_after_a_match, 300)
 {
-	EXPECT_EQ(0, fired_at_last(self->fd, mark_matching));
+	EXPECT_EQ(0, retry_count_firings(self->fd, mark_matching));
 }
 
 static int cause_nothing(int fd)
@@ -126,7 +128,7 @@ static int cause_nothing(int fd)
 /* If nothing ends the silence, the delayed work item fires. */
 TEST_F_TIMEOUT(quiet, after_all, 300)
 {
-	EXPECT_EQ(1, fired_at_last(self->fd, cause_nothing));
+	EXPECT_EQ(1, retry_count_firings(self->fd, cause_nothing));
 }
 
 TEST_HARNESS_MAIN

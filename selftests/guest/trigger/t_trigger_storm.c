@@ -12,8 +12,8 @@
 
 #define CPUS_MAX 16
 
-/* Two switches, and time for the kernel's workers. */
-static void switches(uint64_t n)
+/* Cause two switches, and leave time to the kernel's workers. */
+static void sleep_shortly(uint64_t n)
 {
 	usleep(100);
 }
@@ -35,7 +35,7 @@ FIXTURE_SETUP(storm)
 	self->cpus = kt_cpus();
 	ASSERT_LE(self->cpus, CPUS_MAX);
 	ASSERT_EQ(0, load_small_rings());
-	ASSERT_EQ(0, kt_loads_start(self->load, self->cpus, 0, switches));
+	ASSERT_EQ(0, kt_loads_start(self->load, self->cpus, 0, sleep_shortly));
 }
 
 FIXTURE_TEARDOWN(storm)
@@ -46,7 +46,7 @@ FIXTURE_TEARDOWN(storm)
 	EXPECT_EQ(0, kt_rmmod_ktape());
 }
 
-/* A session that records switches and whose triggers see each switch. */
+/* Create a session that records switches. Return: its descriptor or -errno. */
 static int new_switch_session(int fd, const char *name, uint32_t flags)
 {
 	int ret = kt_named(fd, name, KTAPE_MODE_OVERWRITE, 65536, 4096, flags);
@@ -58,6 +58,7 @@ static int new_switch_session(int fd, const char *name, uint32_t flags)
 	return ret;
 }
 
+/* Add a trigger that starts session @target at each switch. */
 static int add_start(int fd, uint32_t target)
 {
 	const struct ktape_trigger t = { .opcode = KTAPE_EV_SCHED_SWITCH,

@@ -20,10 +20,10 @@
 
 #define RING	  (64 << 10)
 #define MINUTE_MS 60000ULL
-#define SIDE_MS	  300
+#define SIDE_MS	  300	 /* time to be held on each side of the trigger */
 #define PACE_NS	  200000 /* between values of the busy CPU; its ring holds 2500 */
 #define CPUS	  8
-#define NOTES	  60000
+#define NOTES	  60000 /* values that each CPU may write */
 
 FIXTURE(window)
 {
@@ -63,15 +63,18 @@ static int add_snapshot(FIXTURE_DATA(window) * self, uint64_t before_ms,
 	return kt_trigger_add(self->fd, &t);
 }
 
-/* The session was started or cleared at @since: it cannot hold more. */
-static void is_short(struct __test_metadata *_metadata,
-		     FIXTURE_DATA(window) * self, uint64_t since)
+/*
+ * Fire the trigger, and check that the status calls the snapshot short: the session was
+ * started or cleared at @since, and cannot hold more.
+ */
+static void check_short_snapshot(struct __test_metadata *_metadata,
+				 FIXTURE_DATA(window) * self, uint64_t since)
 {
 	struct ktape_trigger t;
 
 	kt_marks(9, 1);
 	ASSERT_TRUE(kt_soon(kt_is_stopped, self->fd));
-	ASSERT_EQ(0, kt_trigger_tell(self->fd, 0, &t));
+	ASSERT_EQ(0, kt_trigger_get(self->fd, 0, &t));
 	EXPECT_EQ(KTAPE_TRIGGER_DONE | KTAPE_TRIGGER_SHORT, t.flags);
 	EXPECT_LT(0, t.held_ns);
 	EXPECT_GT(now_ns() - since, t.held_ns);
@@ -86,13 +89,13 @@ TEST_F(window, since_start)
 	since = now_ns();
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	kt_marks(1, 10);
-	is_short(_metadata, self, since);
+	check_short_snapshot(_metadata, self, since);
 	/* The time in which the session was stopped does not count. */
 	usleep(500000);
 	since = now_ns();
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	kt_marks(1, 10);
-	is_short(_metadata, self, since);
+	check_short_snapshot(_metadata, self, since);
 }
 
 TEST_F(window, since_clear)
@@ -106,7 +109,7 @@ TEST_F(window, since_clear)
 	since = now_ns();
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_CLEAR));
 	kt_marks(1, 10);
-	is_short(_metadata, self, since);
+	check_short_snapshot(_metadata, self, since);
 }
 
 /* A block that was opened before CLEAR, of a ring that has wrapped. */
@@ -121,10 +124,11 @@ TEST_F(window, within_a_block)
 	usleep(500000);
 	since = now_ns();
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_CLEAR));
-	is_short(_metadata, self, since);
+	check_short_snapshot(_metadata, self, since);
 }
 
-static uint64_t signals(int fd, int ms)
+/* Wait for the eventfd of a trigger. Return: how often it was signalled. */
+static uint64_t wait_for_signals(int fd, int ms)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
 	uint64_t n = 0;
@@ -143,12 +147,12 @@ TEST_F_TIMEOUT(window, reported_when_done, 60)
 	for (int i = 0; i < 10; i++) {
 		ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 		kt_marks(9, 1);
-		EXPECT_EQ(1, signals(self->notify, 5000 * kt_scale()));
-		ASSERT_EQ(0, kt_trigger_tell(self->fd, 0, &t));
+		EXPECT_EQ(1, wait_for_signals(self->notify, 5000 * kt_scale()));
+		ASSERT_EQ(0, kt_trigger_get(self->fd, 0, &t));
 		EXPECT_EQ(KTAPE_TRIGGER_DONE, t.flags);
 		EXPECT_FALSE(kt_is_running(self->fd));
 	}
-	EXPECT_EQ(0, signals(self->notify, 200 * kt_scale()));
+	EXPECT_EQ(0, wait_for_signals(self->notify, 200 * kt_scale()));
 }
 
 /* A trigger whose action also stops its own session is done at once. */
@@ -168,15 +172,15 @@ TEST_F(window, reported_when_stopped)
 		ASSERT_EQ(0, kt_trigger_add(self->fd, &spec));
 		ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 		kt_marks(9, 1);
-		EXPECT_EQ(1, signals(self->notify, 5000 * kt_scale()));
+		EXPECT_EQ(1, wait_for_signals(self->notify, 5000 * kt_scale()));
 		EXPECT_FALSE(kt_is_running(self->fd));
-		ASSERT_EQ(0, kt_trigger_tell(self->fd, 0, &t));
+		ASSERT_EQ(0, kt_trigger_get(self->fd, 0, &t));
 		EXPECT_EQ(KTAPE_TRIGGER_DONE | (i ? KTAPE_TRIGGER_SHORT : 0),
 			  t.flags);
 		EXPECT_EQ(1, t.fired);
 		ASSERT_EQ(0, kt_trigger_remove(self->fd, 0));
 	}
-	EXPECT_EQ(0, signals(self->notify, 200 * kt_scale()));
+	EXPECT_EQ(0, wait_for_signals(self->notify, 200 * kt_scale()));
 }
 
 /* A session that was stopped otherwise is not reported as done. */
@@ -188,11 +192,11 @@ TEST_F(window, not_reported_otherwise)
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	kt_marks(9, 1);
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
-	ASSERT_EQ(0, kt_trigger_tell(self->fd, 0, &t));
+	ASSERT_EQ(0, kt_trigger_get(self->fd, 0, &t));
 	EXPECT_EQ(1, t.fired);
 	EXPECT_EQ(0, t.flags);
-	EXPECT_EQ(0, signals(self->notify, 1500 * kt_scale()));
-	ASSERT_EQ(0, kt_trigger_tell(self->fd, 0, &t));
+	EXPECT_EQ(0, wait_for_signals(self->notify, 1500 * kt_scale()));
+	ASSERT_EQ(0, kt_trigger_get(self->fd, 0, &t));
 	EXPECT_EQ(0, t.flags);
 }
 
@@ -262,7 +266,7 @@ static void note_value(uint64_t n)
 		keep_pace(cpu, n);
 }
 
-static void on_value(struct held *h, uint64_t ts, uint32_t id, uint64_t n)
+static void note_held_value(struct held *h, uint64_t ts, uint32_t id, uint64_t n)
 {
 	if (!h->begin)
 		h->begin = ts;
@@ -276,17 +280,18 @@ static void on_value(struct held *h, uint64_t ts, uint32_t id, uint64_t n)
 	h->next = n + 1;
 }
 
-static void take_value_record(const struct kt_rec *r, void *arg)
+static void note_value_record(const struct kt_rec *r, void *arg)
 {
 	uint64_t value;
 
 	if (r->op != KTAPE_EV_MARK_VALUE)
 		return;
 	memcpy(&value, &r->args[1], sizeof(value));
-	on_value(arg, r->ts, r->args[0], value);
+	note_held_value(arg, r->ts, r->args[0], value);
 }
 
-static long held_in(int fd, int cpu, struct held *h)
+/* Read which values the ring of a CPU holds. Return: number of records, or negative. */
+static long read_held_values(int fd, int cpu, struct held *h)
 {
 	struct kt_map m;
 	long n;
@@ -294,12 +299,12 @@ static long held_in(int fd, int cpu, struct held *h)
 	memset(h, 0, sizeof(*h));
 	if (kt_map_ring(fd, cpu, KTAPE_RING_EVENT, &m))
 		return -1;
-	n = kt_walk(&m, take_value_record, h);
+	n = kt_walk(&m, note_value_record, h);
 	kt_unmap_ring(&m);
 	return n;
 }
 
-/* Check the same in a trace saved like `ktape snapshot` does. */
+/* Save a trace like `ktape snapshot` does, and read which values of each CPU it holds. */
 static int read_saved_window(const char *name, struct held *h)
 {
 	const struct ktape_recorder_options how = {
@@ -325,7 +330,8 @@ static int read_saved_window(const char *name, struct held *h)
 	while (ktape_trace_next(t, &e) > 0)
 		if (e->opcode == KTAPE_EV_MARK_VALUE && e->cpu < CPUS &&
 		    !ktape_event_field(e, "value", &value))
-			on_value(&h[e->cpu], e->ts, ktape_event_arg(e, 0), value);
+			note_held_value(&h[e->cpu], e->ts,
+					ktape_event_arg(e, 0), value);
 	ktape_trace_close(t);
 	return 0;
 }
@@ -394,8 +400,9 @@ static void stop_note_threads(int cpus)
  * Check each ring and its copy in the saved trace. Return: how far the rings
  * that have wrapped reach back, in ns.
  */
-static uint64_t look_at_all(struct __test_metadata *_metadata, int fd, int busy,
-			    const struct ktape_trigger *t, uint64_t to, uint64_t end)
+static uint64_t check_all_windows(struct __test_metadata *_metadata, int fd,
+				  int busy, const struct ktape_trigger *t,
+				  uint64_t to, uint64_t end)
 {
 	int cpus = kt_cpus() < CPUS ? kt_cpus() : CPUS;
 	struct held saved[CPUS] = {}, h;
@@ -404,7 +411,7 @@ static uint64_t look_at_all(struct __test_metadata *_metadata, int fd, int busy,
 
 	ASSERT_EQ(0, read_saved_window("window", saved));
 	for (int i = 0; i < cpus; i++) {
-		ASSERT_LT(0, held_in(fd, i, &h));
+		ASSERT_LT(0, read_held_values(fd, i, &h));
 		ASSERT_EQ(0, kt_stats(fd, i, KTAPE_RING_EVENT, &st));
 		EXPECT_EQ(i == busy, st.tail != 0);
 		EXPECT_LE(h.begin, t->last);
@@ -428,8 +435,8 @@ static uint64_t look_at_all(struct __test_metadata *_metadata, int fd, int busy,
  * rings. If the ring of a @busy CPU wraps, it reaches back less than requested,
  * and the status says how far.
  */
-static void look_through(struct __test_metadata *_metadata,
-			 FIXTURE_DATA(window) * self, int busy)
+static void record_and_check_windows(struct __test_metadata *_metadata,
+				     FIXTURE_DATA(window) * self, int busy)
 {
 	const uint64_t ms = SIDE_MS * kt_scale();
 	const uint64_t before = busy < 0 ? ms : MINUTE_MS;
@@ -445,14 +452,14 @@ static void look_through(struct __test_metadata *_metadata,
 	record_values(_metadata, self->fd, cpus, busy, 2 * ms * 1000);
 	ASSERT_EQ(0, kt_pin(0));
 	kt_marks(9, 1);
-	EXPECT_EQ(1, signals(self->notify, 10000 * kt_scale()));
+	EXPECT_EQ(1, wait_for_signals(self->notify, 10000 * kt_scale()));
 	end = kt_now();
 	/* Values from now on are after the end. */
 	usleep(20000);
 	stop_note_threads(cpus);
-	ASSERT_EQ(0, kt_trigger_tell(self->fd, 0, &t));
-	back = look_at_all(_metadata, self->fd, busy, &t,
-			   t.last + kt_ticks(ms * 1000000), end);
+	ASSERT_EQ(0, kt_trigger_get(self->fd, 0, &t));
+	back = check_all_windows(_metadata, self->fd, busy, &t,
+				 t.last + kt_ticks(ms * 1000000), end);
 	if (busy < 0) {
 		EXPECT_EQ(KTAPE_TRIGGER_DONE, t.flags);
 		EXPECT_LE(before * 1000000, t.held_ns);
@@ -469,14 +476,14 @@ TEST_F_TIMEOUT(window, on_every_cpu, 60)
 {
 	if (!kt_clock_setup(self->main))
 		SKIP(return, "the clock cannot be read");
-	look_through(_metadata, self, -1);
+	record_and_check_windows(_metadata, self, -1);
 }
 
 TEST_F_TIMEOUT(window, short_on_one_cpu, 60)
 {
 	if (!kt_clock_setup(self->main))
 		SKIP(return, "the clock cannot be read");
-	look_through(_metadata, self, kt_cpus() - 1);
+	record_and_check_windows(_metadata, self, kt_cpus() - 1);
 }
 
 TEST_HARNESS_MAIN
