@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Events of other Linux tracers become records: see tracepoint.h.
+ * Events of other Linux tracers become records: a native one, if the event table has the tracepoint
+ * or it is a system call, else a user event.  tracepoint.h has the terms, tracepoint_class.c has
+ * bound each class before.
  */
 #include <ktape/formats.h>
 
@@ -8,12 +10,15 @@
 
 #include "tracepoint.h"
 
-#define LATE_MAX     0x7fffffff
-#define DEADLINE     255U
-#define CALL_ARGS    6U
-#define NR_UNKNOWN   0xffffU
+#define LATE_MAX \
+	0x7fffffff     /* largest late_ns that the event table has room for */
+#define DEADLINE  255U /* stands for -1, the priority of the deadline class */
+#define CALL_ARGS 6U
+#define NR_UNKNOWN \
+	0xffffU /* a number of a system call that 16 bits do not hold */
 #define UNKNOWN_TASK UINT32_MAX /* -1: 0 is the idle thread */
-#define CALL_LARGE   (1U << 18)
+#define CALL_LARGE \
+	(1U << 18) /* in dat20: the number is argument 0, if anywhere */
 
 /* ---- native events -------------------------------------------------------------------- */
 
@@ -25,6 +30,7 @@ static uint64_t prio_of(const struct kt_tp *tp, uint64_t value)
 	return prio < 0 || prio > (int64_t)DEADLINE ? DEADLINE : (uint64_t)prio;
 }
 
+/* Return how late a timer expires at @now; 0 if the trace does not have when it was armed. */
 static uint64_t late_ns(struct kt_tp *tp, const struct kt_tp_class *c,
 			const struct kt_tp_value *values, uint64_t now)
 {
@@ -182,7 +188,7 @@ static bool is_whole(struct kt_tp *tp, const struct kt_tp_class *c,
 	}
 }
 
-/* Return: 0 or -ENOMEM. */
+/* Note the thread that a CPU runs from now on.  Return: 0 or -ENOMEM. */
 static int set_running(struct kt_tp *tp, uint32_t cpu, int32_t tid)
 {
 	int32_t *more;

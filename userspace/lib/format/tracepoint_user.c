@@ -44,8 +44,10 @@ int kt_tp_emit_user(struct kt_tp *tp, struct kt_tp_class *c,
 
 /* ---- user events by name --------------------------------------------------------------- */
 
+/* As kt_user_format.event_name(). */
 static const char *event_name(uint32_t id)
 {
+	/* A native record of extra fields that does not precede an event's record. */
 	if (id == (KTAPE_FORMAT_ID_FIELDS & ~KTAPE_FORMAT_ID_MASK))
 		return "fields_without_event";
 	return "tracepoint"; /* the registry has the name */
