@@ -193,6 +193,7 @@ static int find_rkh_user(struct kt_sink *s, const struct ktape_event *e,
 	return kt_rkh_name(s, e->ts, KT_RKH_TUSR, *user, name, len);
 }
 
+/* Write a native event as a user event of a Linux stream. */
 static int map_any(struct kt_sink *s, const struct ktape_event *e)
 {
 	struct kt_rkh_sink *t = s->state;
@@ -271,6 +272,7 @@ static int map_rkh(struct kt_sink *s, const struct ktape_event *e, unsigned int 
 	return kt_rkh_put(s, &out, e->ts);
 }
 
+/* Write a user event: as an event of RKH, under its own number, or as any native event. */
 static int map_rkh_user(struct kt_sink *s, const struct ktape_event *e)
 {
 	struct kt_rkh_sink *t = s->state;

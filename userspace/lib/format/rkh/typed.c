@@ -63,7 +63,7 @@ static int64_t copy_args(const struct kt_rkh_config *c, bool to_rkh,
 	uint8_t *out = to;
 
 	while (p < end) {
-		unsigned int format = *p & 15, from, more;
+		unsigned int format = *p & 15, from, more; /* width above it */
 
 		*out++ = *p++;
 		if (format >= FORMATS)

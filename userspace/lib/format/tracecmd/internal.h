@@ -104,6 +104,9 @@ struct tc_buffer {
 
 /**
  * struct tc_lost - events that a CPU lost, from its statistics
+ * @cpu: the CPU
+ * @count: how many
+ * @used: they were taken for a buffer of the CPU
  */
 struct tc_lost {
 	uint32_t cpu;
