@@ -16,8 +16,7 @@
 
 /* Characters that a width or precision adds: a line of the kernel has no more. */
 #define WIDTH_MAX 8192
-#define COUNT_MAX \
-	1000000 /* larger ones are read as this, so that an int holds them */
+#define COUNT_MAX 1000000 /* an int holds this; larger ones are read as this */
 
 /* ---- texts by their address ---------------------------------------------------------------- */
 

@@ -60,9 +60,10 @@ static int keep_expiry(struct kt_tp *tp, const struct kt_tp_class *c,
 }
 
 /* Convert field @i of a class.  Return: as kt_tp_emit(), with *@out set. */
-static int convert(struct kt_tp *tp, const struct kt_tp_class *c,
-		   const struct kt_foreign *at, const struct kt_tp_value *values,
-		   unsigned int i, uint64_t *out)
+static int convert_tp_field(struct kt_tp *tp, const struct kt_tp_class *c,
+			    const struct kt_foreign *at,
+			    const struct kt_tp_value *values, unsigned int i,
+			    uint64_t *out)
 {
 	const struct kt_tp_value *v = &values[c->from[i]];
 	const struct kt_tp_value *second = c->comm[i] < 0 ? NULL :
@@ -251,7 +252,7 @@ int kt_tp_lost(struct kt_tp *tp, uint32_t cpu, uint64_t count, uint64_t from,
  * Set what the tracepoint does not say, but the rest of the event implies.
  * Return: 0 or -ENOMEM.
  */
-static int complete(struct kt_tp *tp, struct kt_foreign *f)
+static int complete_event(struct kt_tp *tp, struct kt_foreign *f)
 {
 	const struct kt_map_entry *e;
 
@@ -305,11 +306,11 @@ static int emit_native(struct kt_tp *tp, struct kt_tp_class *c,
 			f->blob_size = (uint32_t)values[c->from[i]].len;
 			continue;
 		}
-		err = convert(tp, c, f, values, i, &value);
+		err = convert_tp_field(tp, c, f, values, i, &value);
 		put_place(f, &c->places[i], value);
 		kt_tp_set_place(c, c->from[i], is_whole(tp, c, values, i, value));
 	}
-	err = err ? err : complete(tp, f);
+	err = err ? err : complete_event(tp, f);
 	err = err ? err : kt_tp_put_extra(tp, c, f, values);
 	return err ? err : kt_import_emit(tp->s, f);
 }

@@ -38,7 +38,7 @@ static bool is_text(const struct kt_tp_class *c, int16_t field)
 	return field >= 0 && c->fields[field].type == KT_TP_TEXT;
 }
 
-/* Check that a field has a type that convert() can read.  Return: the field, or -1. */
+/* Check that a field has a type that convert_tp_field() can read.  Return: the field, or -1. */
 static int16_t fit_first(const struct kt_tp_class *c, int16_t field, uint8_t how)
 {
 	bool fits = how == KT_TP_STRING || how == KT_TP_NETDEV ?

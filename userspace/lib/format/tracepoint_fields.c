@@ -16,7 +16,7 @@
 
 #define BLOB_MIN 4096U
 #define FIELD_HEADS \
-	16U	   /* of a field's name and value, with NULs and a number */
+	16U /* bytes beside a field's name and data: formats, length, NULs or number */
 #define SUFFIX 12U /* bytes of "_4294967295" with its NUL */
 #define NAMES_MAX \
 	4096U /* slots for the names of an event; about twice those it has */

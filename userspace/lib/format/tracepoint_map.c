@@ -110,7 +110,7 @@ static const struct kt_tp_row rows[] = {
 	{ "sched_stat_runtime",
 	  KTAPE_EV_SCHED_STAT_RUNTIME,
 	  { TASK, { "runtime", "runtime", KT_TP_NUMBER, NULL } } },
-	/* The thread of the first field begins to exist: convert() in tracepoint.c knows that. */
+	/* The thread of the first field begins to exist: see KT_TP_THREAD in tracepoint.c. */
 	{ "sched_process_fork",
 	  KTAPE_EV_PROCESS_FORK,
 	  { { "child_tid", "child_tid|child_pid", KT_TP_THREAD, "child_comm" },

@@ -54,7 +54,7 @@ static const char *event_name(uint32_t id)
 }
 
 /* As kt_user_format.describe(): the arguments are pairs of a name and a value. */
-static bool describe(struct kt_user_event *u, const struct ktape_event *e)
+static bool describe_tracepoint(struct kt_user_event *u, const struct ktape_event *e)
 {
 	return kt_user_add_pairs(u, e->blob, e->blob_size);
 }
@@ -63,5 +63,5 @@ const struct kt_user_format kt_tp_user = {
 	.name = "linux",
 	.ids = KTAPE_FORMAT_ID_LINUX,
 	.event_name = event_name,
-	.describe = describe,
+	.describe = describe_tracepoint,
 };

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * RKH trace: the configuration of a stream.  It is read from and written to the record
- * FWK_TCFG, taken from options, and packed into the arguments of a user event.
+ * RKH trace, the trace of a framework for state machines (rkh.c draws it): the configuration of a
+ * stream.  It is read from and written to the record FWK_TCFG, taken from options, and packed into
+ * the arguments of a user event.
  */
 #include "util/parse.h"
 

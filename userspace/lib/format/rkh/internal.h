@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * RKH trace: what the files of this folder share.  Read them in this order; each calls only
- * those before it:
+ * RKH trace, the trace of a framework for state machines: what the files of this folder share.
+ * Read them in this order; each calls only those before it:
  *
  * kinds.c	the table of events
  * rkh.c	events as bytes, frames; it draws the format

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Writing RKH trace: the event that each native event becomes, in a Linux stream (internal.h)
- * or when the stream of an RKH target is written again.
+ * Writing RKH trace, the format that rkh.c draws: the event that each native event becomes.  A
+ * native trace becomes a Linux stream (internal.h).  A trace that was read from an RKH target, a
+ * device that runs that framework, becomes the target's stream again.
  */
 #include <ktape/formats.h>
 #include <ktape/mark.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * RKH trace: names and fields of its events that are kept as user events, and what they
- * report of queues and memory pools (show/user_event.h).
+ * RKH trace, the trace of a framework for state machines (rkh.c draws it): names and fields of its
+ * events that are kept as user events, and what they report of queues and memory pools
+ * (show/user_event.h).
  */
 #include <ktape/formats.h>
 #include <ktape/mark.h>
