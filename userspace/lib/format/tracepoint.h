@@ -160,7 +160,6 @@ enum kt_tp_what {
  * @blob: the typed arguments of an event
  * @blob_room: bytes of @blob
  * @too_large: fields that are left out because their event is too large
- * @unmatched: system calls whose name has no number on this machine
  */
 struct kt_tp {
 	struct kt_import *s;
@@ -185,7 +184,6 @@ struct kt_tp {
 	uint8_t *blob;
 	size_t blob_room;
 	uint64_t too_large;
-	uint64_t unmatched;
 };
 
 extern const struct kt_user_format kt_tp_user;
