@@ -5,7 +5,7 @@
  */
 #include "reader.h"
 
-#define FIFO_MIN  4096U	      /* bytes of a new queue */
+#define FIFO_MIN  4096U	      /* bytes allocated for a new queue */
 #define FIFO_KEPT (64U << 10) /* bytes that an empty queue keeps */
 
 /* Head of a record in a queue; its arguments, blob, extra and raw bytes follow. */

@@ -83,7 +83,7 @@ static int report_file_failed(struct kt_import *in, const struct lt_trace *x,
 
 /*
  * Return the length of a name CHANNEL_CPU_NUMBER up to its last number; 0 if it has another form:
- * then it is no part of a stream.
+ * then no file of another name has a part of its stream.
  */
 static size_t stem_of(const char *name)
 {
