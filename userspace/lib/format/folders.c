@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Find the traces below a folder.  LTTng makes a folder of a session with a trace for each
- * of its domains, and once more for each time that it is rotated:
+ * Find the traces below a folder.  LTTng makes a folder for a session.  That has a folder with a
+ * trace for each of its domains (kernel, ust), and the same again for each rotation:
  *
  *	session/kernel/metadata
  *	session/ust/uid/1000/64-bit/metadata
@@ -32,6 +32,7 @@ static int add_folder(struct kt_folders *found, const char *path)
 
 	if (found->nr == KT_FOLDERS_MAX)
 		return -E2BIG;
+	/* The list has room for a power of two: at 0 and at each of these it is full. */
 	if (!(found->nr & (found->nr - 1)))
 		more = realloc(more,
 			       (found->nr ? found->nr * 2 : 1) * sizeof(*more));
@@ -48,7 +49,7 @@ static int is_input_folder(const struct dirent *d)
 				     d->d_type == DT_UNKNOWN);
 }
 
-/* Return -@err if nothing can be opened any more; else report the folder, and return 0. */
+/* Return -@err if no other folder could be opened either; else report this one, and return 0. */
 static int skip_input_folder(const struct kt_folders *found, const char *path,
 			     int err)
 {
@@ -67,7 +68,7 @@ static int take_folder(int folder, struct kt_folders *found)
 
 	if (fstat(folder, &st))
 		return -errno;
-	/* Numbers of devices have 32 bits in the kernel. */
+	/* The map's first key has 32 bits, as numbers of devices have in the kernel. */
 	e = kt_map_put(&found->taken, (uint32_t)st.st_dev, st.st_ino);
 	if (!e)
 		return -ENOMEM;
@@ -107,7 +108,7 @@ static int find_in(int folder, const char *path, unsigned int depth,
 	if (err <= 0)
 		return err;
 	err = 0;
-	/* A link that leads nowhere is a trace that cannot be read. */
+	/* A dangling link counts as well: the caller then reports a trace that cannot be read. */
 	if (!fstatat(folder, "metadata", &st, AT_SYMLINK_NOFOLLOW))
 		return add_folder(found, *path ? path : ".");
 	if (errno != ENOENT)
@@ -137,8 +138,8 @@ static int find_in(int folder, const char *path, unsigned int depth,
  *
  * What is below a folder with such a file is not read.
  *
- * Return: 0, -E2BIG if there are more than KT_FOLDERS_MAX or too many others, or another
- * negative errno.
+ * Return: 0, -E2BIG if there are more than KT_FOLDERS_MAX of them or KT_FOLDERS_SEEN others, or
+ * another negative errno.
  */
 int kt_folders_find(int folder, struct kt_folders *found)
 {

@@ -7,16 +7,16 @@
 
 #include "util/map.h"
 
-#define KT_FOLDERS_MAX	 4096U
-#define KT_FOLDERS_DEPTH 10U
-#define KT_FOLDERS_SEEN	 (1U << 16) /* folders that are read */
+#define KT_FOLDERS_MAX	 4096U /* folders that are found */
+#define KT_FOLDERS_DEPTH 10U   /* levels below the first folder that are read */
+#define KT_FOLDERS_SEEN	 (1U << 16) /* other folders that are read */
 
 /**
- * struct kt_folders - folders below a folder
+ * struct kt_folders - the folders with a file "metadata" below a folder
  * @list: their paths from there, in the order of their names; "." is the folder itself
  * @nr: entries of @list
- * @checked: folders that were read
- * @taken: by device and inode: the folder was found
+ * @checked: folders without "metadata" whose entries were read
+ * @taken: by device and inode: folders that were met, so that each is read once
  * @skip: called for each folder that is left out, with its path and the reason, or NULL
  * @arg: first argument of @skip
  */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a trace format offers the library, as tables of functions, and its options.
+ * What a trace format offers the library: its codec, a table of functions to read it and one to
+ * write it, with their options.
  *
  * struct kt_codec_in reads a format, struct kt_codec_out writes one.  A format defines
  * them in its folder, format/NAME/in.c and out.c, shows them in NAME.h and has a row in

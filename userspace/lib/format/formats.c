@@ -156,6 +156,10 @@ const struct ktape_codec *kt_codec_get(const char *name, bool out,
 
 	if (c && (out ? !!c->out : ktape_codec_reads(c)))
 		return c;
+	/*
+	 * A format that was found has the other direction.  So has native, but ktape reads it
+	 * even where its writer is left out: then it is the writer that is not built in.
+	 */
 	if (c && (!out || KT_HAS_NATIVE || c != codecs))
 		kt_error(error, 0, "format %s can only be %s", name,
 			 out ? "read" : "written");

@@ -34,6 +34,7 @@ int64_t kt_frames_next(struct kt_import *s, uint8_t flag, uint64_t max,
 			return end - *frame;
 		seen = (uint64_t)there;
 	} while (seen <= max);
+	/* No flag: the input ends here, or the frame is longer than @max. */
 	cut = (uint64_t)there <= seen && seen <= max && s->in->eof;
 	there = kt_scan_skip(s->in, kt_min(seen, max));
 	if (there < 0)

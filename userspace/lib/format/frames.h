@@ -8,6 +8,7 @@
 
 #include "reader.h"
 
+/* Results beside negative errnos: no errno is that large. */
 enum {
 	KT_FRAME_END = -1000,  /* no more frames: the input has ended */
 	KT_FRAME_LONG = -1001, /* longer than allowed: part of it was skipped */

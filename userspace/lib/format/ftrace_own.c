@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Events of ftrace itself: see ftrace_own.h. */
+/*
+ * Events of ftrace itself, whose layout does not say all of a record (ftrace_own.h): adapt the
+ * layout to what records have, then make the texts of trace_printk() and the names of stacks.
+ */
 #include "ftrace_own.h"
 
 static const struct {
@@ -30,7 +33,7 @@ static bool is_number_field(const struct kt_layout *l, int16_t field)
 	return field >= 0 && l->class.fields[field].type < KT_TP_TEXT;
 }
 
-/* A text is made of the bytes of the field. */
+/* Read the field as bytes, of which kt_ftrace_finish() makes the text. */
 static void make_text(struct kt_layout *l)
 {
 	l->class.fields[l->text].type = KT_TP_TEXT;
@@ -39,7 +42,7 @@ static void make_text(struct kt_layout *l)
 	l->fields[l->text].to_text = false;
 }
 
-/* Hide the address of a format: it moves behind all fields that are shown. */
+/* Hide a field, the address of a format: move it behind all fields that are shown. */
 static void hide_ftrace_field(struct kt_layout *l, int16_t field)
 {
 	int16_t last = (int16_t)(l->nr - 1);
@@ -55,29 +58,32 @@ static void hide_ftrace_field(struct kt_layout *l, int16_t field)
 	l->class.nr = l->nr - 1;
 }
 
-/* The kernel's stacks have as many frames as they have, not those of the layout. */
+/*
+ * The layout declares an array of 8 frames.  A stack of the kernel has its own number of them, up
+ * to the end of the record; the names of their functions become a further field.
+ */
 static int bind_stack(struct kt_layout *l, bool has_symbols)
 {
 	struct kt_tp_field *f = &l->class.fields[l->text];
 
 	f->elem = KT_TP_HEX;
-	f->fixed = false; /* the layout has 8 addresses, whatever a record has */
+	f->fixed = false;
 	if (l->own != KT_FTRACE_KERNEL_STACK)
 		return 0;
 	l->fields[l->text].where = KT_BYTES_REST;
 	l->fields[l->text].size = 0;
-	/* Without room for names there are none. */
+	/* An event with the most fields that are kept gets no names. */
 	if (!has_symbols || l->nr == KT_TP_FIELDS)
 		return 0;
 	return kt_layout_append(l, "functions", KT_TP_TEXT);
 }
 
 /**
- * kt_ftrace_bind() - find out whether an event is one of these
+ * kt_ftrace_bind() - set @l->own if an event is in the table above, and adapt its layout
  * @l: an event of ftrace itself
  * @has_symbols: names of the kernel's functions are known
  *
- * An event that does not have the fields that are known stays as its layout says.
+ * An event of that name without the fields of the table is read as its layout says.
  *
  * Return: 0 or -ENOMEM.
  */
@@ -190,7 +196,10 @@ static int put_ftrace_names(struct kt_ftrace *f, struct kt_symbols *symbols,
 	return 0;
 }
 
-/* Cut frames to those that are there, and put the names of their functions. */
+/*
+ * Cut frames to those that are there, and put the names of the kernel's functions.  Old kernels
+ * mark the end of a stack by an address of all ones.
+ */
 static int finish_stack(struct kt_ftrace *f, const struct kt_layout *l,
 			struct kt_symbols *symbols, struct kt_tp_value *values)
 {
@@ -234,7 +243,11 @@ static int put_format(struct kt_ftrace *f, const char *format,
 	return (int)kt_min(len, KT_PRINTK_MAX);
 }
 
-/* Make the text of a format whose address is in field @from.  Return: 0 or -ENOMEM. */
+/*
+ * Make the text of trace_printk(): of a format, whose address is in field @l->from, with the
+ * arguments in @l->text; or a constant text, whose address @l->text is.
+ * Return: 0 or -ENOMEM.
+ */
 static int finish_text(struct kt_ftrace *f, const struct kt_layout *l,
 		       struct kt_symbols *symbols, uint32_t long_size,
 		       struct kt_tp_value *values)

@@ -9,7 +9,8 @@
  *	user_stack	| tgid | 8 frames, those beyond the last one are 0 |
  *	raw_data	| id | bytes, up to the end |
  *
- * Texts are shown as the field "buf", names of a kernel's frames as "functions".
+ * The text of print and bprint is the field "buf", that of bputs "str".  The names of a kernel's
+ * frames are a field "functions".
  */
 #ifndef _KT_FTRACE_OWN_H
 #define _KT_FTRACE_OWN_H
@@ -18,7 +19,7 @@
 #include "format/printk.h"
 
 enum kt_ftrace_own {
-	KT_FTRACE_OTHER,
+	KT_FTRACE_OTHER, /* none of these: the layout says all */
 	KT_FTRACE_PRINT,
 	KT_FTRACE_BPRINT,
 	KT_FTRACE_BPUTS,
@@ -31,7 +32,7 @@ enum kt_ftrace_own {
  * struct kt_ftrace - what the records of a trace refer to
  * @printk: texts of trace_printk()
  * @big: records are big-endian
- * @ints: see struct kt_printk_args
+ * @ints: numbers of less than 32 bits are recorded as an int (struct kt_printk_args)
  * @text: the text that was made last, or NULL
  * @room: bytes of @text
  * @unknown: texts whose format the trace does not have

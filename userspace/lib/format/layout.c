@@ -40,7 +40,7 @@ static void trim_field(struct span *s)
 		s->end--;
 }
 
-/* Read "key:NUMBER" of a line.  Return: false if the line has no such number. */
+/* Read the number directly behind @key in a line.  Return: false if there is none. */
 static bool take_layout_number(struct span line, const char *key, uint32_t *number)
 {
 	const char *at =
@@ -61,9 +61,10 @@ static bool take_layout_number(struct span line, const char *key, uint32_t *numb
 	return true;
 }
 
-static bool has_word(const struct span *s, const char *word)
+/* Check whether a text occurs anywhere in a span, also inside a word. */
+static bool layout_contains(const struct span *s, const char *text)
 {
-	return memmem(s->at, (size_t)(s->end - s->at), word, strlen(word));
+	return memmem(s->at, (size_t)(s->end - s->at), text, strlen(text));
 }
 
 /* Split "unsigned long args[6]" into type and name; @count is what is in the brackets. */
@@ -97,9 +98,9 @@ static bool split_declaration(struct span decl, struct span *type,
 
 /* ---- types --------------------------------------------------------------------------------- */
 
-/* Sizes of types by a word of their name, the first that fits; 0: that of a long. */
+/* Sizes of types by a part of their name, the first that occurs in it; 0: that of a long. */
 static const struct {
-	const char *word;
+	const char *part;
 	uint8_t size;
 } sizes[] = {
 	{ "u8", 1 },	   { "s8", 1 },	       { "int8_t", 1 },
@@ -116,14 +117,14 @@ static uint32_t element_size(const struct kt_layouts *all, const struct span *ty
 {
 	uint32_t number, word = all->long_size ? all->long_size : 8;
 
-	if (has_word(type, "struct ") || has_word(type, "union "))
+	if (layout_contains(type, "struct ") || layout_contains(type, "union "))
 		return 0;
 	if (count->at && size && take_layout_number(*count, "[", &number) && number)
 		return size % number ? 0 : size / number;
-	if (has_word(type, "*"))
+	if (layout_contains(type, "*"))
 		return word;
 	for (size_t i = 0; i < KT_ARRAY_SIZE(sizes); i++) {
-		if (has_word(type, sizes[i].word))
+		if (layout_contains(type, sizes[i].part))
 			return sizes[i].size ? sizes[i].size : word;
 	}
 	return 0;
@@ -155,9 +156,11 @@ static void set_layout_type(const struct kt_layouts *all, struct kt_tp_field *f,
 			    struct kt_layout_field *place, const struct span *type,
 			    const struct span *count, bool is_signed)
 {
-	bool is_char = has_word(type, "char") && !has_word(type, "unsigned char");
-	uint8_t number = has_word(type, "*") || has_word(type, "cpumask_t") ||
-					 (has_word(type, "unsigned long") &&
+	bool is_char = layout_contains(type, "char") &&
+		       !layout_contains(type, "unsigned char");
+	uint8_t number = layout_contains(type, "*") ||
+					 layout_contains(type, "cpumask_t") ||
+					 (layout_contains(type, "unsigned long") &&
 					  is_address(f->name)) ?
 				 KT_TP_HEX :
 			 is_signed ? KT_TP_SIGNED :
@@ -174,7 +177,8 @@ static void set_layout_type(const struct kt_layouts *all, struct kt_tp_field *f,
 		f->type = is_int_width(place->size) ? number : KT_TP_BYTES;
 		f->fixed = true;
 		f->wide = place->size > 4;
-		place->to_text = f->type == KT_TP_HEX && has_word(type, "char *");
+		place->to_text = f->type == KT_TP_HEX &&
+				 layout_contains(type, "char *");
 		return;
 	}
 	f->fixed = place->where == KT_BYTES_HERE;
@@ -307,7 +311,7 @@ static int parse_lines(struct kt_layouts *all, struct kt_layout *l, struct span 
  * @text: the description
  * @len: bytes of @text
  *
- * Return: 0, -EBADMSG if it is none, or -ENOMEM.
+ * Return: 0, -EBADMSG if @text is no description or there are too many, or -ENOMEM.
  */
 int kt_layout_add(struct kt_layouts *l, const char *text, size_t len)
 {
@@ -316,6 +320,7 @@ int kt_layout_add(struct kt_layouts *l, const char *text, size_t len)
 
 	if (l->nr == LAYOUTS_MAX)
 		return -EBADMSG;
+	/* The list has room for a power of two: at 0 and at each of these it is full. */
 	if (!(l->nr & (l->nr - 1))) {
 		more = realloc(l->list, (l->nr ? l->nr * 2 : 1) * sizeof(*more));
 		if (!more)
@@ -486,7 +491,7 @@ static uint64_t *widen_elements(uint64_t *to, const struct kt_layout_field *plac
  * kt_layout_read() - read the fields of a record
  * @all: all events
  * @l: the layout
- * @data: the record, from its number on
+ * @data: the record, from the number of its event on
  * @len: bytes of @data
  * @values: filled, in the order of the class; arrays are valid up to the next call
  *
@@ -504,7 +509,10 @@ int kt_layout_read(struct kt_layouts *all, const struct kt_layout *l,
 		if (l->fields[i].elem)
 			nr += values[i].len / l->fields[i].elem;
 	}
-	/* Fields of a kernel do not overlap. */
+	/*
+	 * Fields of a kernel do not overlap, and an element has a byte at least.  More elements
+	 * than bytes are of a damaged record, for which no memory is taken.
+	 */
 	if (nr > len)
 		return -EBADMSG;
 	if (make_layout_room(all, nr))

@@ -17,7 +17,7 @@
 
 /* Where the bytes of a field are. */
 enum kt_place_kind {
-	KT_BYTES_HERE,
+	KT_BYTES_HERE,	 /* at the offset that the layout says */
 	KT_BYTES_AT,	 /* __data_loc: offset from the record, and length */
 	KT_BYTES_BEHIND, /* __rel_loc: offset from the end of the field */
 	KT_BYTES_REST, /* an array without a size: up to the end of the record */
@@ -28,9 +28,9 @@ enum kt_place_kind {
  * struct kt_layout_field - where a field is
  * @offset: from the record's begin
  * @size: bytes of the field
- * @elem: of an ARRAY: bytes of an element, 1, 2, 4 or 8
+ * @elem: of a KT_TP_ARRAY: bytes of an element, 2, 4 or 8; 0 = no such array
  * @where: enum kt_place_kind
- * @raw: the value is the bytes, whatever the type: it is made of them afterwards
+ * @raw: kt_layout_read() only sets the bytes; kt_ftrace_finish() makes the value of them
  * @to_text: the number is the address of a text
  */
 struct kt_layout_field {
@@ -50,9 +50,10 @@ struct kt_layout_field {
  * @nr: fields that are read; those beyond @class.nr are not shown
  * @of_ftrace: it is an event of ftrace itself
  * @has_texts: fields are addresses of texts
- * @own: of these, what it is: enum kt_ftrace_own, see ftrace_own.h
- * @text: of these: the field with the text, or the frames
- * @from: of these: the field that it is made from
+ * @own: with @of_ftrace: which one it is, enum kt_ftrace_own in ftrace_own.h
+ * @text: with @own: index of the field with the text, the frames or the bytes
+ * @from: with @own: index of the field with the address of the format, or with the number of
+ *	frames; -1 = none
  * @pid_offset: offset of common_pid, a 32-bit number; 0 = the record has none
  */
 struct kt_layout {

@@ -3,7 +3,7 @@
 #include "left_out.h"
 #include "tracepoint.h"
 
-#define LARGE (1U << 18) /* of a system call: the number has no 16 bits */
+#define LARGE (1U << 18) /* a system call's number needs more than 16 bits */
 
 /**
  * kt_left_out_find() - Find the fields that a format leaves out of an event
@@ -12,7 +12,7 @@
  * @holds: checks whether the format has a field
  * @arg: its first argument
  *
- * Return: false if they are too many.
+ * Return: false if they are more than KT_LEFT_OUT_MAX.
  */
 bool kt_left_out_find(struct kt_left_out *out, unsigned int opcode,
 		      kt_holds_field *holds, const void *arg)

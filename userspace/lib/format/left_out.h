@@ -18,8 +18,9 @@
  * struct kt_left_out - fields of an event that a format leaves out
  * @nr: entries of @places
  * @blob: the text, the bytes or the array of the event is left out
- * @full: the whole number of a system call is left out: it counts if @nr has not all of it
- * @places: where the others are, which are numbers
+ * @full: the field "full" of a system call is left out, its whole number: it counts only if the
+ *	16 bits of the field "nr" are too few
+ * @places: where the other fields are, which are numbers
  */
 struct kt_left_out {
 	uint8_t nr;

@@ -2,9 +2,10 @@
 /*
  * States of objects of real-time kernels (object_state.h).
  *
- * A user event that reports a number (elements in a queue, a priority) is drawn at once,
- * unless it is the call that changes the number.  Only mutexes and numbers of calls, whose state
- * depends on the events before, and objects whose kind was reported are remembered.
+ * An object's state is a mutex's holder or a number (elements in a queue, a priority).  A number
+ * that an event just reports needs no memory.  The value behind a call that changes a number
+ * depends on the events before, as does a holder.  So objects are remembered that are mutexes,
+ * whose number calls change, whose largest number is known, or whose kind was reported.
  */
 #include "object_state.h"
 #include "writer.h"
@@ -19,13 +20,14 @@ enum edge { BETWEEN, EMPTY, FULL };
 
 /**
  * struct kt_object_state - an object that is remembered
- * @kind: number of its kind from KT_REPORT_KIND
+ * @kind: number of its kind (index in kinds[]) from KT_REPORT_KIND
  * @mutex: it is a mutex
  * @open: a slice is open on the track @track
  * @holder: mutex: the thread that has it, NOBODY or SOMEBODY
  * @first: the first thread that waits for it
  * @waiting: number of threads that wait for it
- * @edge: number: whether it can become no smaller, or no larger; those that wait, wait for that
+ * @edge: number: EMPTY = it cannot become smaller, FULL = not larger; threads that wait, wait for
+ *	it to leave that end
  * @step: number: what the last call adds; 0 = the last event was no call
  * @before: number: its value before that call
  * @most: number: its largest value, 0 = unknown
@@ -88,9 +90,9 @@ static bool grow_objects(struct kt_states *states)
  * Find an object, or remember it from now on.
  * Return: NULL if there are too many (counted as missed) or no memory (@s->error).
  */
-static struct kt_object_state *add_object_object(struct kt_states *states,
-						 struct kt_sink *s,
-						 const struct kt_user_event *t)
+static struct kt_object_state *add_object_state(struct kt_states *states,
+						struct kt_sink *s,
+						const struct kt_user_event *t)
 {
 	struct kt_object_state *o = find_object_state(states, t);
 	struct kt_map_entry *e = NULL;
@@ -123,9 +125,9 @@ void kt_states_free(struct kt_states *states)
 /* ---- texts ---------------------------------------------------------------- */
 
 /* Put "Queue mail (#5)", or with an address "Queue mail (0x20)".  Return: its length. */
-static size_t put_object_object(char *to, size_t room, const struct kt_line *l,
-				const char *kind, unsigned int type,
-				uint32_t id, bool hex)
+static size_t put_object_label(char *to, size_t room, const struct kt_line *l,
+			       const char *kind, unsigned int type, uint32_t id,
+			       bool hex)
 {
 	const struct kt_user_field f = { .object = (uint8_t)type, .value = id };
 	struct kt_name name = kt_user_field_name(l, &f);
@@ -146,8 +148,8 @@ static void put_track(struct kt_state_change *c, const struct kt_line *l,
 	size_t room = sizeof(c->track);
 	int n;
 
-	c->len = put_object_object(c->track, room, l, object_kind_of(t, o),
-				   t->type, t->id, t->hex);
+	c->len = put_object_label(c->track, room, l, object_kind_of(t, o),
+				  t->type, t->id, t->hex);
 	n = snprintf(c->track + c->len, room - c->len, " %s",
 		     t->what ? t->what : "State");
 	c->len = kt_min(c->len + (size_t)n, room - 1);
@@ -162,11 +164,11 @@ static void put_holder(struct kt_state_change *c, const struct kt_line *l,
 	else if (holder == SOMEBODY)
 		snprintf(c->text, sizeof(c->text), "Taken");
 	else
-		put_object_object(c->text, sizeof(c->text), l,
-				  hex ? "Taken by Thread" : "Taken by Task",
-				  hex ? KTAPE_OBJ_USER + KTAPE_USER_THREAD :
-					KTAPE_OBJ_THREAD,
-				  holder, hex);
+		put_object_label(c->text, sizeof(c->text), l,
+				 hex ? "Taken by Thread" : "Taken by Task",
+				 hex ? KTAPE_OBJ_USER + KTAPE_USER_THREAD :
+				       KTAPE_OBJ_THREAD,
+				 holder, hex);
 }
 
 /* ---- mutexes -------------------------------------------------------------- */
@@ -240,7 +242,7 @@ static bool follow_mutex(struct kt_object_state *o, const struct kt_user_event *
 
 /* ---- numbers -------------------------------------------------------------- */
 
-/* Set the value that a call finds, and what that says of calls before it. */
+/* Note the value that a call finds.  If the end of the range is another one, no thread waits. */
 static void set_before(struct kt_object_state *o, const struct kt_user_event *t,
 		       uint64_t most)
 {
@@ -256,9 +258,12 @@ static void set_before(struct kt_object_state *o, const struct kt_user_event *t,
 }
 
 /*
- * Return the value behind a call that begins.  The call adds its step unless it fails or waits
- * at an edge, or serves a thread that waits there: then the value stays.  If the call before
- * has added nothing although nothing was there to wait for, the object was full.
+ * Return the value after a call that begins now, from the value @t->number before it.  The call
+ * adds @t->step, but the value stays if the call cannot succeed at this end of the range (it fails
+ * or waits), or if it serves a thread that waits there.
+ *
+ * If the call before should have added an element between both ends, and this one finds the same
+ * value, then that call found the object full: so the value is the largest.
  */
 static uint64_t number_after(struct kt_object_state *o,
 			     const struct kt_user_event *t)
@@ -351,7 +356,7 @@ bool kt_state_follow(struct kt_states *states, struct kt_sink *s,
 		return false;
 	o = t->report == KT_REPORT_NUMBER && !t->step && !t->most ?
 		    find_object_state(states, t) :
-		    add_object_object(states, s, t);
+		    add_object_state(states, s, t);
 	if (!o && t->report != KT_REPORT_NUMBER)
 		return false;
 	c->key = (uint64_t)t->type << 32 | t->id;

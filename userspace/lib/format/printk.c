@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Texts of trace_printk(): see printk.h. */
+/*
+ * Make the texts of trace_printk(), as the kernel would print them, of a format and the packed
+ * arguments of a record (printk.h).  All of it comes from a file, so nothing is trusted.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdbool.h>
@@ -13,7 +16,7 @@
 
 /* Characters that a width or precision adds: a line of the kernel has no more. */
 #define WIDTH_MAX 8192
-#define COUNT_MAX 1000000
+#define COUNT_MAX 1000000 /* an int holds this; larger ones are read as this */
 
 /* ---- texts by their address ---------------------------------------------------------------- */
 
@@ -84,6 +87,7 @@ int kt_printk_take(struct kt_printk *p, char *text, size_t len)
 		stop = stop ? stop : end;
 		*stop = '\0';
 		if (parse_printk_line(line, &t)) {
+			/* The list has room for a power of two. */
 			if (!(p->nr & (p->nr - 1))) {
 				more = realloc(p->list, (p->nr ? p->nr * 2 : 1) *
 								sizeof(*more));
@@ -120,7 +124,10 @@ void kt_printk_free(struct kt_printk *p)
 
 /* ---- arguments ----------------------------------------------------------------------------- */
 
-/* Take a number of @size bytes.  Return: false if there is none. */
+/*
+ * Take a number of @size bytes.  vbin_printf() aligns a number to its size, but to 4 bytes at most.
+ * Return: false if there is none.
+ */
 static bool take_printk_number(struct kt_printk_args *a, uint32_t size, uint64_t *v)
 {
 	size_t at = (size_t)(a->at - a->begin), align = size < 4 ? size : 4;
@@ -188,6 +195,7 @@ static bool read_count(const char **at, struct kt_printk_args *a, int *count)
 	return true;
 }
 
+/* Read a length modifier ("l", "hh").  Return: bytes of the number. */
 static uint32_t read_size(const char **at, uint32_t long_size)
 {
 	switch (**at) {
@@ -309,8 +317,9 @@ static bool is_alnum(char c)
 }
 
 /*
- * Put a pointer; @at is behind the 'p'.  The kernel records those of functions, and what it
- * would hash, as numbers, and what others point to as a text.
+ * Put a pointer; @at is behind the 'p', where letters say what it points to.  The kernel records
+ * an address for functions (S, s, F, f), for plain pointers, and for x, K and e.  What any other
+ * pointer points to (an IP address, a path) it records as a text.
  * Return: characters, or -1 if the argument is missing.
  */
 static int put_pointer(char *to, size_t room, const struct directive *d,
@@ -323,7 +332,7 @@ static int put_pointer(char *to, size_t room, const struct directive *d,
 	while (is_alnum(**at))
 		++*at;
 	if (!strchr("SsFfxKe", suffix)) {
-		/* Kernels before 4.15 recorded these as numbers, too. */
+		/* Kernels before 4.15 recorded addresses here, which seldom look like a text. */
 		if (a->at < a->end && *a->at >= ' ' && *a->at < 127) {
 			text = take_printk_text(a);
 			return text ? put_printk_text(to, room, d, text) : -1;

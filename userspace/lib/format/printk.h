@@ -13,6 +13,7 @@
 
 #include "format/symbols.h"
 
+/* A format or constant text, and where the traced kernel had it. */
 struct kt_printk_text {
 	uint64_t address;
 	const char *text;
@@ -20,8 +21,8 @@ struct kt_printk_text {
 
 /**
  * struct kt_printk - texts by their address
- * @copy: the file
- * @list: the texts, sorted
+ * @copy: the file, which the texts are in
+ * @list: the texts, sorted by address
  * @nr: entries of @list
  */
 struct kt_printk {
@@ -40,7 +41,7 @@ struct kt_printk {
  * @ints: %hd and %hhd are recorded as an int, as Linux does from 6.14 on
  * @symbols: names of functions
  * @missing: set by kt_printk_format(): there are fewer than the format has
- * @cut: set by kt_printk_format(): a width is not that of the format
+ * @cut: set by kt_printk_format(): a width of the format was too large and is limited
  */
 struct kt_printk_args {
 	const uint8_t *at;

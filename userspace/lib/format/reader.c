@@ -144,7 +144,10 @@ static int wait_import_input(void *arg)
 
 	call_import_idle(s, !ret);
 	while (!ret || (ret < 0 && errno == EINTR)) {
-		/* What was delivered before the pause may have come after the last call. */
+		/*
+		 * Call idle() once more after HOLD_MS, even if no record waits: a caller that
+		 * flushes at most so often may have skipped the events before this pause.
+		 */
 		ret = poll(fds, KT_ARRAY_SIZE(fds),
 			   !s->prompt		? -1 :
 			   s->queued || !called ? HOLD_MS :
@@ -172,7 +175,7 @@ static int check_clock(struct kt_import *s)
 /**
  * kt_import_open() - begin to read a trace in another format
  * @t: the trace
- * @format: the format, which has an in
+ * @format: the format; its @in is not NULL
  * @import: set; ends with kt_import_close(), also after an error
  * @error: filled on -EBADMSG and -EINVAL; may be NULL
  *
@@ -280,8 +283,9 @@ static uint64_t newest_time(const struct kt_import *s)
 }
 
 /*
- * Check whether the earliest record has waited for HOLD_MS.  What arrived when the last
- * such time began is due at its end; only then the next one begins.
+ * Check whether the earliest record has waited for HOLD_MS.  Periods of HOLD_MS follow one another.
+ * The records that were in the queues when a period began are due at its end; once they are
+ * delivered, the next period begins.
  */
 static bool is_due(struct kt_import *s)
 {

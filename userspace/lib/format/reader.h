@@ -15,6 +15,7 @@
 #include "names/names.h"
 #include "format.h"
 
+/* Room for kt_codec_in.json(): this much, and so much more for each byte of kt_foreign.raw. */
 #define KT_IMPORT_JSON_FIXED 1024U
 #define KT_IMPORT_JSON_BYTE  24U
 
@@ -95,12 +96,12 @@ struct kt_fifo {
 };
 
 /**
- * struct kt_back - steps back in time; the report has the place of the first one
+ * struct kt_back - steps back in time, counted; the rest is of the first one
  * @steps: how many
  * @events: events that got the time of the one before them
  * @cpu: CPU of the first step
  * @ts: time before it
- * @by: its ticks
+ * @by: ticks by which time goes back
  * @offset: where in its file it is
  * @place: name of the file, if the trace has several
  */

@@ -70,9 +70,11 @@ void kt_import_notify_bad(struct kt_import *s)
 }
 
 /**
- * kt_import_back() - keep in mind that events got a later time, because time went back
+ * kt_import_back() - count events that got a later time, because time went back
  * @s: the trace
- * @step: the events; steps is 0 if they are of a step that was given before
+ * @step: the events; its @steps is 0 if they continue a step that was counted before
+ *
+ * One notice at the end of the input reports all.
  */
 void kt_import_back(struct kt_import *s, const struct kt_back *step)
 {
@@ -90,11 +92,13 @@ void kt_import_back(struct kt_import *s, const struct kt_back *step)
 /**
  * kt_import_times() - notify that times of events contradict other times
  * @s: the trace
- * @at: the first of them: @cpu, @ts, @by, @offset and @place; and @events, how many they are
- * @format: what is wrong, for a text behind @place, whose end is left out where both are too
- *	long: the text has numbers
+ * @at: where the first of these events is; its @events says how many they are
+ * @format: what is wrong
  *
- * ktape verify counts this as a wrong time, others only report it.
+ * The notice says @at->place and this text.  If both are too long, the place is cut and not the
+ * text, which has numbers at its end.
+ *
+ * ktape verify counts this as a wrong time, other commands only report it.
  */
 void kt_import_times(struct kt_import *s, const struct kt_back *at,
 		     const char *format, ...)
@@ -195,7 +199,7 @@ void kt_import_beside(struct kt_import *s, const char *format, ...)
 	size_t len = strlen(s->beside);
 	va_list args;
 
-	/* Each line ends with a newline: without room for it, there is none for a line. */
+	/* A line needs a character, its newline and the NUL. */
 	if (s->learning || len >= sizeof(s->beside) - 2)
 		return;
 	va_start(args, format);

@@ -5,7 +5,7 @@
  */
 #include "reader.h"
 
-#define FIFO_MIN  4096U
+#define FIFO_MIN  4096U	      /* bytes allocated for a new queue */
 #define FIFO_KEPT (64U << 10) /* bytes that an empty queue keeps */
 
 /* Head of a record in a queue; its arguments, blob, extra and raw bytes follow. */
@@ -88,7 +88,7 @@ static struct kt_fifo *fifo_of(struct kt_import *s, uint32_t cpu)
 
 /*
  * Put a record into the queue of its CPU.
- * Return: 0, -ENOMEM, or -EBADMSG if it is earlier than the one before.
+ * Return: 0, -ENOMEM, or with a window -EBADMSG if it is earlier than the one before.
  */
 int kt_fifo_put(struct kt_import *s, const struct kt_foreign *f)
 {
@@ -172,6 +172,7 @@ void kt_fifo_take(struct kt_import *s, struct kt_fifo *fifo)
 		.known = true,
 	};
 	p += e.nargs * 4U;
+	/* The size that the record would have in a native trace. */
 	s->event.size = 8 + e.nargs * 4U;
 	if (e.has_blob) {
 		s->event.blob = p;
@@ -198,7 +199,7 @@ static bool is_before(const struct kt_import *s, uint32_t a, uint32_t b)
 	return ts_a != ts_b ? ts_a < ts_b : a < b;
 }
 
-/* Put a queue that got its first record into the heap.  Return: 0 or -ENOMEM. */
+/* Put a queue that has records, and is not in the heap, into it.  Return: 0 or -ENOMEM. */
 int kt_fifo_queue(struct kt_import *s, struct kt_fifo *fifo)
 {
 	uint32_t nr = (uint32_t)(fifo - s->fifos), *more;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Functions of a kernel by their address. */
+/* Functions of a kernel by their address: parse a copy of /proc/kallsyms, and search in it. */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@ static int by_symbol_address(const void *a, const void *b)
 
 	if (x->address != y->address)
 		return x->address < y->address ? -1 : 1;
-	/* The order of the copy, where both names are. */
+	/* Names point into the copy, so this keeps the order that they have there. */
 	return x->name < y->name ? -1 : x->name > y->name;
 }
 
@@ -35,7 +35,7 @@ static bool parse_symbol_line(char *line, struct kt_symbol *symbol, char *type)
 	return *name;
 }
 
-/* Keep the first name of an address, as the kernel prints it. */
+/* Of several names of an address keep the first one, which the kernel prints as well. */
 static void drop_aliases(struct kt_symbols *s)
 {
 	size_t kept = 0;
@@ -73,6 +73,7 @@ int kt_symbols_take(struct kt_symbols *s, char *text, size_t len)
 			stop = end;
 		if (parse_symbol_line(line, &symbol, &type) && symbol.address &&
 		    (type | 32) == 't') {
+			/* The list has room for a power of two. */
 			if (!(s->nr & (s->nr - 1))) {
 				more = realloc(s->list, (s->nr ? s->nr * 2 : 1) *
 								sizeof(*more));

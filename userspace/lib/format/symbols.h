@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* A function; @name points into the copy. */
 struct kt_symbol {
 	uint64_t address;
 	const char *name;

@@ -36,7 +36,7 @@ static inline void kt_timed_add(struct kt_timed_queue *q, struct kt_timed *s)
 	q->list[at] = s;
 }
 
-/* Put the first stream, which has a new event, to its place. */
+/* Move the first stream, which has a new event, behind those with earlier events. */
 static inline void kt_timed_sink(struct kt_timed_queue *q)
 {
 	struct kt_timed *s = q->list[0];

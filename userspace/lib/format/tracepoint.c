@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Events of other Linux tracers become records: see tracepoint.h.
+ * Events of other Linux tracers become records: a native one, if the event table has the tracepoint
+ * or it is a system call, else a user event.  tracepoint.h has the terms, tracepoint_class.c has
+ * bound each class before.
  */
 #include <ktape/formats.h>
 
@@ -8,12 +10,15 @@
 
 #include "tracepoint.h"
 
-#define LATE_MAX     0x7fffffff
-#define DEADLINE     255U
-#define CALL_ARGS    6U
-#define NR_UNKNOWN   0xffffU
+#define LATE_MAX \
+	0x7fffffff     /* largest late_ns that the event table has room for */
+#define DEADLINE  255U /* stands for -1, the priority of the deadline class */
+#define CALL_ARGS 6U
+#define NR_UNKNOWN \
+	0xffffU /* a number of a system call that 16 bits do not hold */
 #define UNKNOWN_TASK UINT32_MAX /* -1: 0 is the idle thread */
-#define CALL_LARGE   (1U << 18)
+#define CALL_LARGE \
+	(1U << 18) /* in dat20: the number is argument 0, if anywhere */
 
 /* ---- native events -------------------------------------------------------------------- */
 
@@ -25,6 +30,7 @@ static uint64_t prio_of(const struct kt_tp *tp, uint64_t value)
 	return prio < 0 || prio > (int64_t)DEADLINE ? DEADLINE : (uint64_t)prio;
 }
 
+/* Return how late a timer expires at @now; 0 if the trace does not have when it was armed. */
 static uint64_t late_ns(struct kt_tp *tp, const struct kt_tp_class *c,
 			const struct kt_tp_value *values, uint64_t now)
 {
@@ -54,9 +60,10 @@ static int keep_expiry(struct kt_tp *tp, const struct kt_tp_class *c,
 }
 
 /* Convert field @i of a class.  Return: as kt_tp_emit(), with *@out set. */
-static int convert(struct kt_tp *tp, const struct kt_tp_class *c,
-		   const struct kt_foreign *at, const struct kt_tp_value *values,
-		   unsigned int i, uint64_t *out)
+static int convert_tp_field(struct kt_tp *tp, const struct kt_tp_class *c,
+			    const struct kt_foreign *at,
+			    const struct kt_tp_value *values, unsigned int i,
+			    uint64_t *out)
 {
 	const struct kt_tp_value *v = &values[c->from[i]];
 	const struct kt_tp_value *second = c->comm[i] < 0 ? NULL :
@@ -182,7 +189,7 @@ static bool is_whole(struct kt_tp *tp, const struct kt_tp_class *c,
 	}
 }
 
-/* Return: 0 or -ENOMEM. */
+/* Note the thread that a CPU runs from now on.  Return: 0 or -ENOMEM. */
 static int set_running(struct kt_tp *tp, uint32_t cpu, int32_t tid)
 {
 	int32_t *more;
@@ -245,7 +252,7 @@ int kt_tp_lost(struct kt_tp *tp, uint32_t cpu, uint64_t count, uint64_t from,
  * Set what the tracepoint does not say, but the rest of the event implies.
  * Return: 0 or -ENOMEM.
  */
-static int complete(struct kt_tp *tp, struct kt_foreign *f)
+static int complete_event(struct kt_tp *tp, struct kt_foreign *f)
 {
 	const struct kt_map_entry *e;
 
@@ -299,11 +306,11 @@ static int emit_native(struct kt_tp *tp, struct kt_tp_class *c,
 			f->blob_size = (uint32_t)values[c->from[i]].len;
 			continue;
 		}
-		err = convert(tp, c, f, values, i, &value);
+		err = convert_tp_field(tp, c, f, values, i, &value);
 		put_place(f, &c->places[i], value);
 		kt_tp_set_place(c, c->from[i], is_whole(tp, c, values, i, value));
 	}
-	err = err ? err : complete(tp, f);
+	err = err ? err : complete_event(tp, f);
 	err = err ? err : kt_tp_put_extra(tp, c, f, values);
 	return err ? err : kt_import_emit(tp->s, f);
 }

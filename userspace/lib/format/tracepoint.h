@@ -24,10 +24,9 @@
 
 #include "reader.h"
 
-#define KT_TP_CLASS 4097U /* bytes of the name of a class with its NUL */
-#define KT_TP_NAME \
-	4096U /* bytes of the longest name of a field that an input has */
-#define KT_TP_FIELDS  1024U		 /* fields of a class that are kept */
+#define KT_TP_CLASS   4097U /* bytes of the name of a class with its NUL */
+#define KT_TP_NAME    4096U /* bytes of the name of a field that are kept */
+#define KT_TP_FIELDS  1024U /* fields of a class that are kept */
 #define KT_TP_ENTRIES (2 * KT_TP_FIELDS) /* those and their labels */
 #define KT_TP_RT_PRIO 100U /* MAX_RT_PRIO, from which LTTng counts priorities */
 #define KT_TP_PLACES  10U  /* fields of the event table that a class fills */
@@ -58,8 +57,8 @@ struct kt_tp_value {
 
 /**
  * struct kt_tp_field - a field of a class
- * @name: its name, which the reader owns; a member of a structure is a field of its own, "structure.member", and
- *	an element that is a text or a structure is one, too, "array[0]"
+ * @name: its name, which the reader owns.  A member of a structure is a field of its own,
+ *	"structure.member"; so is an element of an array of texts or structures, "array[0]"
  * @type: enum kt_tp_type
  * @elem: for ARRAY: type of the elements, UNSIGNED, SIGNED, HEX or DOUBLE
  * @wide: a number of more than 32 bits, whatever its value
@@ -142,9 +141,9 @@ enum kt_tp_what {
  * struct kt_tp - what the reader of one trace remembers
  * @s: the trace
  * @relative_prio: priorities are relative to KT_TP_RT_PRIO, as LTTng's
- * @tasks: by thread: hash of the name and process that were delivered last; its process by
- *	kt_tp_process(), and whether it has just begun
- * @tokens: by address: its name was delivered.  By name of a network device: its number
+ * @tasks: by enum kt_tp_remembered and thread: what is known of it
+ * @tokens: by type and id of an object: its name was delivered.  By hash of a network device's
+ *	name: its number
  * @symbol: return the name of the function at an address and the offset in it, or NULL;
  *	may be NULL
  * @arg: first argument of @symbol
@@ -161,7 +160,6 @@ enum kt_tp_what {
  * @blob: the typed arguments of an event
  * @blob_room: bytes of @blob
  * @too_large: fields that are left out because their event is too large
- * @unmatched: system calls whose name has no number on this machine
  */
 struct kt_tp {
 	struct kt_import *s;
@@ -186,7 +184,6 @@ struct kt_tp {
 	uint8_t *blob;
 	size_t blob_room;
 	uint64_t too_large;
-	uint64_t unmatched;
 };
 
 extern const struct kt_user_format kt_tp_user;
@@ -209,10 +206,12 @@ void kt_tp_free(struct kt_tp *tp);
 
 /* ---- of tracepoint_names.c, for tracepoint.c ------------------------------------ */
 
-/* What @tasks of struct kt_tp remembers of a thread. */
+/* What @tasks of struct kt_tp remembers of a thread, in an entry for each. */
 enum kt_tp_remembered {
-	KT_TP_NAMED, /* its name, and the process that was delivered with it */
-	KT_TP_OF_PROCESS /* its process, by kt_tp_process() */
+	/* @value: hash of the name and process that were delivered last; @extra: the process */
+	KT_TP_NAMED,
+	/* From kt_tp_process(): @value: its process; @extra: it was said to begin just now */
+	KT_TP_OF_PROCESS
 };
 
 int kt_tp_remember(struct kt_map *map, uint32_t kind, uint64_t key,
@@ -262,23 +261,23 @@ int kt_tp_emit_user(struct kt_tp *tp, struct kt_tp_class *c,
 
 /* How a field of the kernel becomes one of the event table. */
 enum kt_tp_how {
-	KT_TP_NUMBER,
-	KT_TP_THREAD, /* thread id; its name is in the field of @comm */
-	KT_TP_PRIO,
+	KT_TP_NUMBER,	/* as it is */
+	KT_TP_THREAD,	/* thread id; its name is in the field of @comm */
+	KT_TP_PRIO,	/* see @relative_prio of struct kt_tp */
 	KT_TP_STATE,	/* bits of the kernel, or letters */
 	KT_TP_TOKEN,	/* an address */
 	KT_TP_FUNCTION, /* a code address, or the function's name */
 	KT_TP_NETDEV,	/* name of a network device */
 	KT_TP_DISK,	/* block device, major << 20 | minor */
 	KT_TP_OP,	/* operation of a block request: its letters or bits */
-	KT_TP_SECTORS,	/* of 512 bytes: bytes / 512 */
+	KT_TP_SECTORS, /* a number of sectors of 512 bytes, which becomes bytes */
 	KT_TP_IRQ,     /* number; the handler's name is in the field of @comm */
-	KT_TP_LATE,    /* now minus the field of @comm */
+	KT_TP_LATE,    /* this field, the time, minus the field of @comm */
 	KT_TP_ARMED,   /* time of expiry, kept for LATE_NS */
-	KT_TP_LATE_NS, /* now minus the time that was kept, at most 2^31 - 1 */
+	KT_TP_LATE_NS, /* this field, the time, minus the kept one; at most 2^31 - 1 */
 	KT_TP_PROCESS, /* process of child_tid; only if the class has that field */
-	KT_TP_EXPIRES, /* the field of @comm minus this one */
-	KT_TP_STRING,  /* text, after the arguments */
+	KT_TP_EXPIRES, /* this field, a time, minus the field of @comm if there is one */
+	KT_TP_STRING, /* text, after the arguments */
 };
 
 /**

@@ -4,9 +4,11 @@
 
 #include "tracepoint.h"
 
-#define LIMIT_USERS (KTAPE_FORMAT_ID_FIELDS - KTAPE_FORMAT_ID_LINUX)
-#define CALLS_MAX   1024U
-#define NR_UNKNOWN  0xffffU
+#define LIMIT_USERS \
+	(KTAPE_FORMAT_ID_FIELDS - KTAPE_FORMAT_ID_LINUX) /* their ids */
+#define CALLS_MAX 1024U /* numbers of system calls that are tried for a name */
+#define NR_UNKNOWN \
+	0xffffU /* the number in dat20 of a system call that is not known */
 #define CALL_COMPAT (1U << 16) /* bits of dat20 of sys_enter */
 
 /* Return the first field with one of the names "a|b", or -1. */
@@ -36,7 +38,7 @@ static bool is_text(const struct kt_tp_class *c, int16_t field)
 	return field >= 0 && c->fields[field].type == KT_TP_TEXT;
 }
 
-/* Check that a field has a type that convert() can read.  Return: the field, or -1. */
+/* Check that a field has a type that convert_tp_field() can read.  Return: the field, or -1. */
 static int16_t fit_first(const struct kt_tp_class *c, int16_t field, uint8_t how)
 {
 	bool fits = how == KT_TP_STRING || how == KT_TP_NETDEV ?
@@ -48,6 +50,7 @@ static int16_t fit_first(const struct kt_tp_class *c, int16_t field, uint8_t how
 	return fits ? field : -1;
 }
 
+/* The same for its second field, which is a name or a number to subtract. */
 static int16_t fit_second(const struct kt_tp_class *c, int16_t field, uint8_t how)
 {
 	bool fits = how == KT_TP_THREAD || how == KT_TP_IRQ ? is_text(c, field) :
@@ -86,7 +89,7 @@ static unsigned int call_number(const char *machine, unsigned int abi,
 	for (unsigned int nr = 0; nr < CALLS_MAX; nr++) {
 		const char *known = ktape_syscall_abi_name(machine, abi, nr);
 
-		/* LTTng and ftrace name the function, which is newer than the table. */
+		/* LTTng and ftrace name the kernel's function: "newfstat" for fstat. */
 		if (known && (!strcmp(known, name) || (!strncmp(name, "new", 3) &&
 						       !strcmp(known, name + 3))))
 			return nr;
@@ -152,14 +155,17 @@ static void find_placed(struct kt_tp_class *c)
 		uint8_t how = c->row->sources[i].how;
 
 		kt_tp_set_place(c, c->from[i], true);
-		/* A name or a table has the second one, unless the first minus it is shown. */
+		/*
+		 * The second field is kept as the name of the first one's object.  Only a
+		 * difference of both does not keep it.
+		 */
 		kt_tp_set_place(c, c->comm[i],
 				how != KT_TP_LATE && how != KT_TP_EXPIRES);
 	}
 	if (c->what == KT_TP_NATIVE)
 		return;
 	kt_tp_set_place(c, c->number, true);
-	/* The name of the call says it. */
+	/* Also if it is not read: the name of the class gives the same number. */
 	kt_tp_set_place(c, find_field(c, "__syscall_nr"), true);
 	if (c->what == KT_TP_EXIT)
 		kt_tp_set_place(c, c->ret, true);

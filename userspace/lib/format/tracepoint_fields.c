@@ -16,7 +16,7 @@
 
 #define BLOB_MIN 4096U
 #define FIELD_HEADS \
-	16U	   /* of a field's name and value, with NULs and a number */
+	16U /* bytes beside a field's name and data: formats, length, NULs or number */
 #define SUFFIX 12U /* bytes of "_4294967295" with its NUL */
 #define NAMES_MAX \
 	4096U /* slots for the names of an event; about twice those it has */
@@ -109,7 +109,7 @@ static size_t data_size(const struct kt_tp_field *f, const struct kt_tp_value *v
 		       v->len;
 }
 
-/* @flags: KTAPE_TYPED_* of a text */
+/* Put the name of a field as a string, then its value.  @flags: KTAPE_TYPED_* of a text. */
 static uint8_t *put_field(uint8_t *p, const struct kt_tp_field *f,
 			  const struct kt_tp_value *v, size_t len, uint8_t flags)
 {
@@ -234,8 +234,9 @@ static void clear_names(struct names *n, unsigned int nr)
 }
 
 /*
- * Make a name of @name and @behind; a number follows if that is there, or in any case if
- * @number.  Return: the name, or NULL without memory.
+ * Make a name of @name and @behind, and add it to @n.  If @n has that name already, or if @number,
+ * the first number from 2 on that makes another one follows.
+ * Return: the name, or NULL without memory.
  */
 static const char *make_name(struct names *n, struct kt_texts *names,
 			     const char *name, const char *behind, bool number)
@@ -301,8 +302,8 @@ static void add_known(struct names *n, uint8_t opcode)
 }
 
 /*
- * Rename fields that would have the name of a field of the event: a number follows.  Those that
- * have a place, too: in another event their value may be larger than it.
+ * Rename fields that would have the name of a field of the event: a number follows.  Also those
+ * that have a place in the event table: in another event their value may be too large for it.
  * Return: 0 or -ENOMEM.
  */
 static int rename_fields(struct kt_tp *tp, struct kt_tp_class *c)

@@ -9,7 +9,10 @@
 
 #define STATE_PREEMPTED 0x100U /* the highest bit of prev_state since 4.14 */
 
-/* An address that a timer or a work item is known by. */
+/*
+ * Fields that several tracepoints have.  As struct kt_tp_source: name in the event table, the
+ * tracers' names for it, how it is converted, and a second field.
+ */
 #define TIMER                                       \
 	{                                           \
 		"timer", "timer", KT_TP_TOKEN, NULL \
@@ -107,7 +110,7 @@ static const struct kt_tp_row rows[] = {
 	{ "sched_stat_runtime",
 	  KTAPE_EV_SCHED_STAT_RUNTIME,
 	  { TASK, { "runtime", "runtime", KT_TP_NUMBER, NULL } } },
-	/* The first one begins to exist. */
+	/* The thread of the first field begins to exist: see KT_TP_THREAD in tracepoint.c. */
 	{ "sched_process_fork",
 	  KTAPE_EV_PROCESS_FORK,
 	  { { "child_tid", "child_tid|child_pid", KT_TP_THREAD, "child_comm" },
@@ -324,6 +327,16 @@ const struct kt_tp_row *kt_tp_row(const char *name)
 
 /* ---- states and operations --------------------------------------------------------- */
 
+/* REQ_OP_* of the kernel.  DRV_IN, a request that is passed through, also for what is unknown. */
+enum {
+	OP_READ = 0,
+	OP_WRITE = 1,
+	OP_FLUSH = 2,
+	OP_DISCARD = 3,
+	OP_SECURE_ERASE = 5,
+	OP_DRV_IN = 34
+};
+
 static const struct {
 	char letter;
 	uint8_t state;
@@ -366,13 +379,13 @@ unsigned int kt_tp_state_letters(const char *text, size_t len)
 	return KTAPE_STATE_R;
 }
 
-/* Check whether a state says all of these bits: one of them, or none. */
+/* Check whether kt_tp_state() says all of @bits: it keeps only one of them. */
 bool kt_tp_is_state(uint64_t bits)
 {
 	return !(bits & (bits - 1)) && bits <= STATE_PREEMPTED;
 }
 
-/* Check whether a state says all of these letters. */
+/* Check whether kt_tp_state_letters() says all of a text. */
 bool kt_tp_is_state_letter(const char *text, size_t len)
 {
 	return (len == 1 && strchr("RSDTtXZPI", *text)) ||
@@ -380,18 +393,18 @@ bool kt_tp_is_state_letter(const char *text, size_t len)
 }
 
 /*
- * Convert rwbs: "R", "WS", "FWFS", ...  A flush comes before the letter of the
- * operation only if data follow.
+ * Convert rwbs: "R", "WS", "FWFS", ...  An 'F' before the letter of an operation flushes before
+ * that; without such a letter the flush itself is the operation.
  */
 unsigned int kt_tp_op(const char *text, size_t len)
 {
 	static const struct {
 		char letter;
-		uint8_t op; /* REQ_OP_* of the kernel */
+		uint8_t op;
 	} ops[] = {
-		{ 'R', 0 },
-		{ 'W', 1 },
-		{ 'D', 3 },
+		{ 'R', OP_READ },
+		{ 'W', OP_WRITE },
+		{ 'D', OP_DISCARD },
 	};
 
 	for (size_t i = 0; i < len; i++) {
@@ -399,12 +412,13 @@ unsigned int kt_tp_op(const char *text, size_t len)
 			if (ops[k].letter != text[i])
 				continue;
 			/* "DE" is a secure erase. */
-			return ops[k].op == 3 && i + 1 < len && text[i + 1] == 'E' ?
-				       5 :
+			return ops[k].op == OP_DISCARD && i + 1 < len &&
+					       text[i + 1] == 'E' ?
+				       OP_SECURE_ERASE :
 				       ops[k].op;
 		}
 	}
-	return len && *text == 'F' ? 2 : 34; /* a flush; passed through */
+	return len && *text == 'F' ? OP_FLUSH : OP_DRV_IN;
 }
 
 /*
@@ -414,22 +428,22 @@ unsigned int kt_tp_op(const char *text, size_t len)
 unsigned int kt_tp_op_bits(uint64_t bits)
 {
 	if (bits & 2)
-		return bits & 0x80 ? 5 : 3;
+		return bits & 0x80 ? OP_SECURE_ERASE : OP_DISCARD;
 	if (bits & 1)
-		return 1;
+		return OP_WRITE;
 	if (bits & 4)
-		return 0;
-	return bits & 0x100 ? 2 : 34;
+		return OP_READ;
+	return bits & 0x100 ? OP_FLUSH : OP_DRV_IN;
 }
 
-/* Check whether an operation says all of these letters: others are flags of the request. */
+/* Check whether kt_tp_op() says all of a text: other letters are flags of the request. */
 bool kt_tp_is_op(const char *text, size_t len)
 {
 	return (len == 1 && strchr("RWDF", *text)) ||
 	       (len == 2 && !memcmp(text, "DE", 2));
 }
 
-/* Check whether an operation says all of these bits of LTTng's. */
+/* Check whether kt_tp_op_bits() says all of LTTng's bits. */
 bool kt_tp_is_op_bits(uint64_t bits)
 {
 	return bits == 1 || bits == 2 || bits == 4 || bits == 0x82 || bits == 0x100;

@@ -7,26 +7,28 @@
 
 #include "tracepoint.h"
 
-#define LIMIT_TASKS (1U << 20) /* threads and addresses that are remembered */
+#define REMEMBERED_MAX (1U << 20) /* entries of a map */
 
 /*
- * Find a remembered entry, or make it; then *@is_new is set.  Too many are not made: *@e is
- * NULL.  Return: 0 or -ENOMEM.
+ * Find the entry for @kind and @key in a map, or make it; then *@is_new is set.  If the map has
+ * REMEMBERED_MAX entries, none is made: *@e is NULL.
+ * Return: 0 or -ENOMEM.
  */
 int kt_tp_remember(struct kt_map *map, uint32_t kind, uint64_t key,
 		   struct kt_map_entry **e, bool *is_new)
 {
 	*e = kt_map_find(map, kind, key);
 	*is_new = !*e;
-	if (*e || map->nr >= LIMIT_TASKS)
+	if (*e || map->nr >= REMEMBERED_MAX)
 		return 0;
 	*e = kt_map_put(map, kind, key);
 	return *e ? 0 : -ENOMEM;
 }
 
 /*
- * Return the process of a thread by kt_tp_process(), else the one that was known; @begins: as
- * of kt_tp_name_thread().
+ * Return the process of a thread: what kt_tp_process() has said, else @known, that of its last
+ * name; 0 = not known.  @begins: the thread begins to exist now.  What is known of its number is
+ * then of another thread, unless kt_tp_process() has just said that it begins (@extra).
  */
 static int64_t process_of(struct kt_tp *tp, int64_t tid, int64_t known, bool begins)
 {
@@ -35,7 +37,7 @@ static int64_t process_of(struct kt_tp *tp, int64_t tid, int64_t known, bool beg
 
 	if (!p)
 		return begins ? 0 : known;
-	if (begins && !p->extra) /* of another thread with the number */
+	if (begins && !p->extra)
 		p->value = 0;
 	if (begins)
 		p->extra = 0;
@@ -100,12 +102,14 @@ int kt_tp_task(struct kt_tp *tp, const struct kt_foreign *at, int64_t tid,
 }
 
 /**
- * kt_tp_process() - take the process of a thread, which later names of it need not say
+ * kt_tp_process() - remember the process of a thread, for names of it that come without one
  * @tp: the reader's memory
  * @at: time and CPU
  * @tid: the thread
  * @tgid: its process
- * @begins: the thread begins to exist: a sched_process_fork that follows is the same
+ * @begins: the thread begins to exist: a sched_process_fork that follows is of the same thread
+ *
+ * If its name was delivered without this process, it is delivered again.
  *
  * Return: 0, or negative errno for next() to return.
  */
@@ -129,7 +133,7 @@ int kt_tp_process(struct kt_tp *tp, const struct kt_foreign *at, int64_t tid,
 	if (e->value == (uint64_t)tgid)
 		return 0;
 	e->value = (uint64_t)tgid;
-	/* Its name was delivered without the process. */
+	/* Names that are still to come get the process from process_of(). */
 	e = kt_map_find(&tp->tasks, KT_TP_NAMED, (uint64_t)tid);
 	if (begins || !e || e->extra == (uint64_t)tgid)
 		return 0;
@@ -147,6 +151,7 @@ bool kt_tp_is_named(const struct kt_tp *tp, int64_t tid)
 	return kt_map_find(&tp->tasks, KT_TP_NAMED, (uint64_t)tid);
 }
 
+/* Deliver the name of an object unless that was done before.  Return: as kt_tp_emit(). */
 int kt_tp_name_once(struct kt_tp *tp, const struct kt_foreign *at,
 		    const struct kt_named *n)
 {
@@ -163,7 +168,7 @@ int kt_tp_name_once(struct kt_tp *tp, const struct kt_foreign *at,
 	return kt_import_name(tp->s, &record, n);
 }
 
-/* Return the 32-bit token of an address; 0 and 1, which are no addresses, stay. */
+/* Return the token of an address.  0 and 1, which are no addresses, stay; no others get them. */
 uint32_t kt_tp_token(uint64_t address)
 {
 	uint32_t token = (uint32_t)kt_hash_mix(address);
@@ -193,7 +198,11 @@ int kt_tp_name_function(struct kt_tp *tp, const struct kt_foreign *at,
 	return kt_tp_name_once(tp, at, &n);
 }
 
-/* Return the number of a network device, which is made when its name comes first. */
+/*
+ * Set @number to that of a network device.  When its name comes for the first time, a number is
+ * made and the name delivered.  0 = it has none.
+ * Return: as kt_tp_emit().
+ */
 int kt_tp_number_device(struct kt_tp *tp, const struct kt_foreign *at,
 			const struct kt_tp_value *v, uint64_t *number)
 {
@@ -210,6 +219,7 @@ int kt_tp_number_device(struct kt_tp *tp, const struct kt_foreign *at,
 	*number = 0;
 	if (!v->len)
 		return 0;
+	/* No type has bit 16: in the map, names must not meet the ids of kt_tp_name_once(). */
 	err = kt_tp_remember(&tp->tokens, KTAPE_OBJ_NET_DEVICE | 0x10000,
 			     kt_fnv(0, v->data, v->len), &e, &is_new);
 	if (!e)

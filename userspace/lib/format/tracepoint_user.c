@@ -44,15 +44,17 @@ int kt_tp_emit_user(struct kt_tp *tp, struct kt_tp_class *c,
 
 /* ---- user events by name --------------------------------------------------------------- */
 
+/* As kt_user_format.event_name(). */
 static const char *event_name(uint32_t id)
 {
+	/* A native record of extra fields that does not precede an event's record. */
 	if (id == (KTAPE_FORMAT_ID_FIELDS & ~KTAPE_FORMAT_ID_MASK))
 		return "fields_without_event";
 	return "tracepoint"; /* the registry has the name */
 }
 
 /* As kt_user_format.describe(): the arguments are pairs of a name and a value. */
-static bool describe(struct kt_user_event *u, const struct ktape_event *e)
+static bool describe_tracepoint(struct kt_user_event *u, const struct ktape_event *e)
 {
 	return kt_user_add_pairs(u, e->blob, e->blob_size);
 }
@@ -61,5 +63,5 @@ const struct kt_user_format kt_tp_user = {
 	.name = "linux",
 	.ids = KTAPE_FORMAT_ID_LINUX,
 	.event_name = event_name,
-	.describe = describe,
+	.describe = describe_tracepoint,
 };

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Read the description of a kernel's events: see tracing_data.h.  All sizes are checked
- * against the bytes that are there.
+ * Read the description of a kernel's events, which trace-cmd and perf keep in their traces: part by
+ * part, as tracing_data.h draws them.  A kt_tracing_*() that reads a part returns 0 or negative
+ * errno.  All sizes are checked against the bytes that are there.
  */
 #include "util/nanoseconds.h"
 
@@ -11,6 +12,7 @@
 
 /* ---- parts -------------------------------------------------------------------------------- */
 
+/* Fail because the part ends too early.  Return: -EBADMSG. */
 int kt_part_cut(const struct kt_part *p)
 {
 	return kt_import_fail(p->s, p->offset + p->len,
@@ -27,6 +29,7 @@ int kt_part_take(struct kt_part *p, uint64_t n, const uint8_t **bytes)
 	return 0;
 }
 
+/* Take a number of 32 bits.  Return: 0 or -EBADMSG. */
 int kt_part_take32(struct kt_part *p, uint32_t *v)
 {
 	const uint8_t *bytes;
@@ -45,6 +48,7 @@ int kt_part_take64(struct kt_part *p, uint64_t *v)
 	return err;
 }
 
+/* Take a text with its NUL.  Return: 0 or -EBADMSG. */
 int kt_part_text(struct kt_part *p, const char **text)
 {
 	const uint8_t *from = p->data + p->at;
@@ -81,6 +85,7 @@ void kt_tracing_order(struct kt_tracing_data *d, bool big)
 	d->form.big = d->layouts.big = d->ftrace.big = big;
 }
 
+/* Read header_page, how a page begins, and skip header_event. */
 int kt_tracing_header(struct kt_part *p, struct kt_tracing_data *d)
 {
 	const uint8_t *bytes;
@@ -118,6 +123,7 @@ int kt_tracing_header(struct kt_part *p, struct kt_tracing_data *d)
 	return 0;
 }
 
+/* Take a size and a layout.  One that is not understood is reported and left out. */
 static int take_layout(struct kt_part *p, struct kt_tracing_data *d)
 {
 	uint64_t size, at = p->offset + p->at;
@@ -136,6 +142,7 @@ static int take_layout(struct kt_part *p, struct kt_tracing_data *d)
 	return 0;
 }
 
+/* Read the layouts of ftrace's own events. */
 int kt_tracing_ftrace(struct kt_part *p, struct kt_tracing_data *d)
 {
 	uint32_t nr;
@@ -151,6 +158,7 @@ int kt_tracing_ftrace(struct kt_part *p, struct kt_tracing_data *d)
 	return err;
 }
 
+/* Read the layouts of all other events, by system. */
 int kt_tracing_events(struct kt_part *p, struct kt_tracing_data *d)
 {
 	uint32_t systems, events;
@@ -186,6 +194,7 @@ char *kt_part_copy(struct kt_part *p, uint64_t size, int *err)
 	return text;
 }
 
+/* Read names of functions.  A second copy of them is skipped. */
 int kt_tracing_kallsyms(struct kt_part *p, struct kt_tracing_data *d)
 {
 	uint32_t size;
@@ -202,6 +211,7 @@ int kt_tracing_kallsyms(struct kt_part *p, struct kt_tracing_data *d)
 	return kt_symbols_take(&d->symbols, text, size);
 }
 
+/* Read names of threads, for kt_tracing_names(). */
 int kt_tracing_tasks(struct kt_part *p, struct kt_tracing_data *d)
 {
 	uint64_t size;
@@ -216,6 +226,7 @@ int kt_tracing_tasks(struct kt_part *p, struct kt_tracing_data *d)
 	return 0;
 }
 
+/* Read formats and texts of trace_printk(). */
 int kt_tracing_printk(struct kt_part *p, struct kt_tracing_data *d)
 {
 	uint32_t size;
@@ -231,7 +242,8 @@ int kt_tracing_printk(struct kt_part *p, struct kt_tracing_data *d)
  * @info: of the trace
  * @wall: what is added to get the time since the epoch, in ns; 0 = not known
  *
- * It is negative where the wall clock was never set, and is a bit behind the clock.
+ * @wall is negative where the time since the epoch is less than the clock's: a machine whose wall
+ * clock was never set.
  */
 void kt_tracing_wall(struct ktape_info *info, int64_t wall)
 {
@@ -244,7 +256,7 @@ void kt_tracing_wall(struct ktape_info *info, int64_t wall)
 	info->real_offset_ns = wall;
 }
 
-/* Whether the kernel is at least this one; without a release it is not. */
+/* Check whether the kernel is at least this one; without a release it is not. */
 static bool is_release(const char *release, unsigned int major, unsigned int minor)
 {
 	unsigned int a, b;
@@ -273,9 +285,9 @@ int kt_tracing_bind(struct kt_tracing_data *d, struct kt_tp *tp)
 }
 
 /*
- * Put the texts that fields point to: the kernel keeps those of its tracepoints beside the
- * formats of trace_printk().  Of a program's text, an argument of a system call, the address
- * stays.
+ * Replace addresses of texts by the texts.  The kernel keeps those of its tracepoints beside the
+ * formats of trace_printk().  The trace does not have a program's texts (arguments of system
+ * calls): there the address stays.
  */
 static void put_texts(const struct kt_printk *known, struct kt_layout *l,
 		      struct kt_tp_value *values)
@@ -296,7 +308,7 @@ static void put_texts(const struct kt_printk *known, struct kt_layout *l,
  * kt_tracing_read() - read the fields of a record
  * @d: the description
  * @l: the record's layout
- * @data: the record, from its number on
+ * @data: the record, from the number of its event on
  * @len: bytes of @data
  * @values: filled, in the order of the class; valid up to the next call
  *

@@ -7,7 +7,8 @@
  *	layouts by system: count 32, then name\0, count 32, and size 64 and text of each |
  *	kallsyms: size 32, text | printk formats: size 32, text | names: size 64, text
  *
- * trace-cmd.dat.v6(5).  perf writes the same behind its own head.
+ * A number behind a name is its width in bits.  trace-cmd.dat.v6(5) describes this; perf writes
+ * the same behind its own head.
  */
 #ifndef _KT_TRACING_DATA_H
 #define _KT_TRACING_DATA_H

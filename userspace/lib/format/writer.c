@@ -178,6 +178,7 @@ void kt_sink_miss_extra(struct kt_sink *s, const struct ktape_event *event)
 
 	for (; at < end; nr++)
 		kt_typed_next(&at, end, &typed);
+	/* A field is two typed arguments: its name and its value. */
 	if (nr)
 		kt_sink_miss(s, "fields of another tracer's events", nr / 2);
 }
@@ -330,7 +331,7 @@ int ktape_sink_event(struct ktape_sink *sink, const struct ktape_event *event)
 
 	if (!err && !s->codec->assumed && ktape_event_is_assumed(event))
 		return 0;
-	/* Its words are those of another table: no name can be taken from them. */
+	/* It does not fit the event table, so no name can be taken from it. */
 	if (event->opcode == KTAPE_EV_REGISTRY && !s->codec->entries &&
 	    !kt_event_fits(event)) {
 		kt_sink_miss(s, ktape_event_desc(KTAPE_EV_REGISTRY)->name, 1);

@@ -8,9 +8,9 @@
  *
  * A browser does not run a script of an unknown type, and no character of base64 can
  * end it, so no byte of a trace is ever part of the page's own text.  BASE64 is the
- * content after deflate (raw, RFC 1951).  data-nr counts the entries of the content,
- * data-bytes and data-crc (CRC32C) are of the content, and data-at is the offset of the
- * "<" in the file, for messages about damage.
+ * content after deflate (raw, RFC 1951).  data-nr counts the entries of the content (of
+ * names: all so far), data-bytes and data-crc (CRC32C) are of the content, and data-at is the
+ * offset of the "<" in the file, for messages about damage.
  *
  * Content that out.c calls columns has the numbers of one field after the other: those of
  * all entries for the first field, then for the second, and so on.  A number is
@@ -71,6 +71,7 @@ static char *html_put_number(char *p, uint64_t v)
 	return p;
 }
 
+/* Put a signed number: 2 * @v, or -2 * @v - 1 if negative, without a branch. */
 static char *html_put_signed(char *p, int64_t v)
 {
 	return html_put_number(p, (uint64_t)v << 1 ^ (v < 0 ? UINT64_MAX : 0));

@@ -8,7 +8,10 @@
 
 #define CHUNK 8192U /* names in a block */
 
-/* Put the name that a thread has from @begin on, and from the next event on; 0 = none. */
+/*
+ * Put the name that a thread has from @begin and from the next event on.  @name: number of the
+ * string + 1, 0 = none.
+ */
 static void put_called_name(struct html *h, int32_t tid, int64_t begin, uint32_t name)
 {
 	struct html_bytes *b = &h->called;
@@ -37,6 +40,10 @@ void html_called(struct html *h, const struct kt_line *l, int32_t tid, int64_t n
 	uint64_t ts = l->event->ts, from, lasts;
 	uint32_t name;
 
+	/*
+	 * The registry has learned no name since it was last asked (turn counts its names), and
+	 * the answer holds for this time, too: nothing is new.
+	 */
 	if (!t || (t->called_turn == l->memo->turn &&
 		   ts - t->called_from <= t->called_lasts))
 		return;
@@ -44,7 +51,7 @@ void html_called(struct html *h, const struct kt_line *l, int32_t tid, int64_t n
 	name = o ? html_string(h, o->name, o->name_len) + 1 : 0;
 	kt_registry_lasts(l->registry, tid, ts, &from, &lasts);
 	if (!t->called_turn || name != t->called) {
-		/* It has the name since @from, unless it had the other one then. */
+		/* It has the name since @from, unless the name before held longer. */
 		if (t->called_turn && from > t->called_from + t->called_lasts)
 			now = kt_min(now, html_time(h, from));
 		put_called_name(h, tid, now, name);

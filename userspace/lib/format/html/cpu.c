@@ -2,7 +2,11 @@
 /* What each CPU does: which thread it runs, interrupts and timers within, losses. */
 #include "internal.h"
 
-/* Interrupts.  @bits: width of the id in dat20; 0 = it is argument @arg. */
+/*
+ * Interrupts, and functions of timers, which are drawn as such.  @begin, @end: the opcodes; @kind:
+ * enum html_kind; @type: KTAPE_TYPE_* of the id; @bits: width of the id in dat20, from bit 0 on;
+ * 0 = the id is argument @arg.
+ */
 static const struct irq {
 	uint8_t begin;
 	uint8_t end;
@@ -53,6 +57,7 @@ struct html_cpu *html_cpu(struct html *h, uint32_t cpu)
 
 /* ---- threads ------------------------------------------------------------------- */
 
+/* End the run of a CPU's thread.  @state: with which it leaves, UINT32_MAX = unknown. */
 static void end_html_run(struct html *h, struct html_cpu *c, uint32_t cpu,
 			 int64_t now, uint32_t state, uint8_t flags)
 {
@@ -94,8 +99,9 @@ static void put_html_switch(struct html *h, struct html_cpu *c,
 {
 	const struct ktape_event *e = l->event;
 	int32_t prev = (int32_t)ktape_event_arg(e, 0);
-	uint32_t state = e->dat20 >> 16 & 15;
+	uint32_t state = e->dat20 >> 16 & 15; /* prev_state */
 
+	/* A switch was missed if another thread leaves than the one that ran. */
 	if (c->known && c->tid != prev)
 		end_html_run(h, c, e->cpu, now, UINT32_MAX, HTML_NO_END);
 	if (c->known)
@@ -191,7 +197,7 @@ static bool put_html_irq(struct html *h, struct html_cpu *c,
  * @l: the event
  * @now: its time
  *
- * Return: true if the event is one of those.
+ * Return: true if the event is one of those, or after html_no_memory().
  */
 bool html_cpu_event(struct html *h, const struct kt_line *l, int64_t now)
 {
@@ -237,7 +243,7 @@ bool html_cpu_event(struct html *h, const struct kt_line *l, int64_t now)
 	}
 }
 
-/* Write the last loss of a ring: it does not go on. */
+/* Add the span of the last loss of a ring, which does not go on.  HTML_RUN = there is none. */
 static void end_loss(struct html *h, struct html_span *loss)
 {
 	if (loss->kind == HTML_LOST)
@@ -264,6 +270,7 @@ void html_cpu_lost(struct html *h, const struct ktape_notice *n)
 		.a = (int64_t)(n->count + n->overwritten),
 		.b = (int64_t)(kt_min(n->packets, UINT32_MAX) << 8 | n->reasons),
 	};
+	/* Overwritten: the ring begins later than the trace. */
 	bool late = n->reasons & KTAPE_NOTICE_OVERWRITTEN;
 	struct html_span *loss;
 

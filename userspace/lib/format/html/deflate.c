@@ -156,6 +156,7 @@ static size_t find_copy(const struct kt_deflate *d, const uint8_t *from,
 	return best >= MIN_COPY ? best : 0;
 }
 
+/* Enter @nr positions from @at on into the table, as candidates for later copies. */
 static void learn_bytes(struct kt_deflate *d, const uint8_t *from, size_t at,
 			size_t len, size_t nr)
 {
@@ -193,8 +194,8 @@ size_t kt_deflate(struct kt_deflate *d, const uint8_t *from, size_t len, uint8_t
 	size_t at = 0, distance = 0, n;
 
 	memset(d->heads, 0, sizeof(d->heads));
-	put_deflate_bits(&b, 1, 1);
-	put_deflate_bits(&b, 1, 2);
+	put_deflate_bits(&b, 1, 1); /* the last block */
+	put_deflate_bits(&b, 1, 2); /* fixed codes */
 	while (at < len) {
 		n = find_copy(d, from, at, len, &distance);
 		if (n)

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #define KT_DEFLATE_WINDOW (1U << 15) /* most bytes back to an earlier copy */
-#define KT_DEFLATE_HASHES (1U << 15)
+#define KT_DEFLATE_HASHES (1U << 15) /* values of hash_at() */
 
 /**
  * struct kt_deflate - memory of the compressor

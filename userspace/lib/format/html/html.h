@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A page with a viewer for the table of formats: output only. */
+/* The format html, a page with a viewer in it, as the table of formats needs it: output only. */
 #ifndef _KT_FORMAT_HTML_H
 #define _KT_FORMAT_HTML_H
 

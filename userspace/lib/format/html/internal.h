@@ -31,7 +31,7 @@
 #define HTML_FORM    1	      /* version of the blocks, checked by the page */
 #define HTML_SPANS   500000U  /* spans in a page; more are merged */
 #define HTML_EVENTS  1000000U /* events in a page with their fields */
-#define HTML_RARE    100000U /* of these beyond @HTML_EVENTS: marks, exceptions */
+#define HTML_RARE    100000U  /* rare ones beyond these: out.c */
 #define HTML_STRINGS 65536U   /* distinct names */
 #define HTML_VALUES  1000000U /* values of counters */
 #define HTML_OPEN    (1U << 20) /* threads, requests and marks that are followed */
@@ -87,16 +87,17 @@ enum html_group {
 /**
  * struct html_span - an interval that the page draws
  * @kind: enum html_kind
- * @depth: nesting
+ * @depth: nesting; OFF: enum html_group; FILTER: kind of filter; LOSS, HELD: event class
  * @flags: HTML_NO_BEGIN ...
  * @cpu: CPU, or UINT32_MAX
  * @tid: thread, -1 = unknown or none
- * @name: string
- * @begin: ns since the first event
+ * @name: number of a string, from html_string()
+ * @begin: ns since time 0 of the page
  * @dur: ns
  * @a: WAIT: thread that woke it; CALL: result; LOST, LOSS, HELD: events; else an id
- * @b: WAIT: state; CALL: number; RUN: state at the end; OFF: 1 = all of the group;
- *	FILTER: entries; LOST: missing packets << 8 | reasons, as in struct ktape_notice
+ * @b: WAIT: state; CALL: number and table; RUN, ON: state at the end; OFF: 1 = all of the
+ *	group; FILTER: entries; BLOCK: sector; LOSS: kind of ring; LOST: missing packets << 8 |
+ *	reasons, as in struct ktape_notice
  * @count: 1, or the number of merged spans
  * @busy: sum of the durations of merged spans
  * @longest: longest of them
@@ -142,8 +143,8 @@ struct html_irq {
  * @filtered_since: since when each is
  * @held: events that filters blocked up to now, by class
  * @held_since: time of the ledger that said so
- * @filter_from: begin of the first filter since that ledger; INT64_MAX = none
- * @filter_to: end of the last of them that ended
+ * @filter_from: begin of the CPU's first filter; INT64_MAX = none
+ * @filter_to: end of the filter that ended last
  */
 struct html_recorded {
 	bool profiled;
@@ -309,7 +310,7 @@ struct html_exact {
  * @last: time of the last event
  * @lost_to: end of the last loss, or when events were enabled that were not before
  * @deflate: compressor
- * @packed: its output, then the block
+ * @packed: its output
  * @blocks: number of blocks
  * @columns: columns of the events of this block: time, opcode, CPU, thread
  * @fields: their fields, a line each
@@ -317,23 +318,23 @@ struct html_exact {
  * @time: time of the last of them
  * @events: all events that were written
  * @events_most: how many a page may have
- * @rare: of these, those beyond @events_most
+ * @rare: of @events, those that is_rare() in out.c has kept beyond @events_most
  * @all_events: all events that came
  * @used: bit n: the trace has opcode n
  * @enabled: bit n: a profile enabled opcode n
  * @profiled: there was a profile
- * @strings: ids by hash
+ * @strings: numbers of strings by hash
  * @texts: texts of @strings
  * @text_at: where each begins in @texts
  * @nr_strings: number of strings
  * @new_strings: JSON of those that were not written
- * @values: columns of values
+ * @values: the values that were not written, one after the other
  * @nr_values: values in @values
  * @all_values: values in all blocks
  * @value_time: time of the last value
- * @called: columns of names of threads
+ * @called: the names of threads that were not written, one after the other
  * @nr_called: names in @called
- * @called_event: event of the last of them
+ * @called_event: @events when the last of them was added
  * @called_time: time of the last of them
  * @cpus: CPUs by number
  * @nr_cpus: entries of @cpus
@@ -494,8 +495,8 @@ static inline int64_t html_until(int64_t begin, uint64_t lasts)
 }
 
 /*
- * Return CLOCK_MONOTONIC at time 0 of the page.  All moments of the page are added to it,
- * so the page has no other: the conversion from ticks may be 1 ns off.
+ * Return CLOCK_MONOTONIC at time 0 of the page.  The page adds its times to this one.  Converting
+ * another moment from ticks directly may give 1 ns more or less.
  */
 static inline int64_t html_mono_origin(const struct html *h)
 {

@@ -20,11 +20,12 @@
 #define GAP	    8U /* a merged span covers at most this many @short_ns */
 #define COLUMNS	    13U
 #define GROW	    4096U /* spans */
-#define OWN_LANES                                                     \
+/* Kinds of spans that are never merged. */
+#define NEVER_MERGED                                                  \
 	((1U << HTML_LOST) | (1U << HTML_LOSS) | (1U << HTML_STATE) | \
 	 (1U << HTML_OFF) | (1U << HTML_FILTER) | (1U << HTML_HELD))
 
-/* Return true if there is room for a span that cannot be merged. */
+/* Return true if there is room for a span that cannot be merged; losses need none. */
 static bool has_room(const struct html_level *v, const struct html_span *s)
 {
 	return s->kind == HTML_LOST || v->nr - v->nr_lost < v->most;
@@ -36,6 +37,7 @@ static bool has_room(const struct html_level *v, const struct html_span *s)
  */
 static struct kt_map_entry *find_lane(struct html *h, const struct html_span *s)
 {
+	/* The first kinds are of a CPU.  Others of a CPU are never merged. */
 	bool of_cpu = s->kind <= HTML_LOSS;
 	uint32_t kind = s->kind | (uint32_t)s->depth << 8;
 	uint64_t owner = of_cpu ? s->cpu : (uint32_t)s->tid;
@@ -56,7 +58,7 @@ static bool is_small(const struct html *h, const struct html_span *s)
 	const struct html_level *v = &h->level;
 
 	return s->longest < v->short_ns && s->dur < v->short_ns * GAP &&
-	       !(1U << s->kind & OWN_LANES) &&
+	       !(1U << s->kind & NEVER_MERGED) &&
 	       !html_exact_has(h, s->begin, html_until(s->begin, s->dur));
 }
 
@@ -103,14 +105,13 @@ static bool place_span(struct html *h, const struct html_span *s)
 	if (!has_room(v, s))
 		return false;
 	v->nr_lost += s->kind == HTML_LOST;
-	/* @s may be the entry that is overwritten. */
 	v->spans[v->nr++] = *s;
 	if (lane)
 		lane->value = v->nr;
 	return true;
 }
 
-/* Merge all spans again, with longer ones, until there is room. */
+/* Merge all spans anew with a doubled @short_ns, until a quarter of the room is free. */
 static void merge_all(struct html *h)
 {
 	struct html_level *v = &h->level;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Marks, values, work items, requests to block devices, spans of duration gates,
- * objects of an RTOS, and losses by class.
+ * Marks, values, work items, requests to block devices, spans of duration gates, objects of an
+ * RTOS, and losses by class.  With a duration gate (ktape record --gate) one record has the begin
+ * and the end of each interrupt, call or work item that took longer than the gate's time.
  */
 #include <stdio.h>
 
@@ -13,8 +14,8 @@
 #include "internal.h"
 
 #define FLUSH	     (1U << 16) /* values of a block */
-#define DEPTHS	     8 /* shift of a mark's depth in the kind of @open */
-#define NR_AND_TABLE 0x3ffffU
+#define DEPTHS	     8	      /* shift of a mark's depth in the kind of @open */
+#define NR_AND_TABLE 0x3ffffU /* in dat20: number, compat, x32 */
 #define TRACER_NAME \
 	"tracer: ns in each ms of CPU " /* viewer/model.mjs knows it */
 
@@ -58,7 +59,10 @@ static void close_span(struct html *h, uint32_t kind, uint64_t key, int64_t now,
 
 /* ---- marks and values -------------------------------------------------------------- */
 
-/* Markers of a thread are distinct from the global marker with that id. */
+/*
+ * Return what identifies a marker.  Those of a thread (bit 0 of dat20) are distinct from the global
+ * one with that id.
+ */
 static uint64_t mark_key(const struct ktape_event *e)
 {
 	uint32_t whose = e->dat20 & 1 ? (uint32_t)e->tid : 0;
@@ -66,6 +70,7 @@ static uint64_t mark_key(const struct ktape_event *e)
 	return (uint64_t)whose << 32 | ktape_event_arg(e, 0);
 }
 
+/* Return how many times a marker is open. */
 static uint32_t mark_depth(const struct html *h, uint64_t key)
 {
 	uint32_t depth = 0;
@@ -331,7 +336,7 @@ static void put_html_state(struct html *h, const struct kt_state_change *c,
 	close_span(h, HTML_STATE, c->key, now, &s);
 	if (!c->begins)
 		return;
-	/* Strings are numbered in this order by every compiler. */
+	/* Two statements: in a list of arguments each compiler would number them in its order. */
 	track = html_string(h, c->track, c->len);
 	text = html_string(h, c->text, strlen(c->text));
 	open_span(h, HTML_STATE, c->key, now, text, track);

@@ -10,12 +10,12 @@
  *
  *	block	entries
  *	names	strings, as a JSON array; their numbers count on over all such blocks
- *	events	columns: time since the event before, opcode, CPU, thread
+ *	events	columns: time since the event before in the block, opcode, CPU, thread
  *	fields	of the events of the block before: their fields as in ktape dump --json,
  *		each with a newline
- *	values	counters: name, thread, time since the value before, value
- *	called	names of threads: thread, events of the page since the name before, time
- *		since then, name + 1; 0 = none
+ *	values	counters, each: name, thread, time since the value before, value
+ *	called	names of threads, each: thread, events of the page since the name before,
+ *		time since then, name + 1; 0 = none
  *	attach	JSON of the caller, see ktape_sink_attach()
  *	spans	columns: see put_columns() in level.c
  *	about	JSON: the trace, counts, the event table; the last block
@@ -23,9 +23,9 @@
  * Times are nanoseconds since the first event or loss.  Spans are made here: cpu.c
  * follows the CPUs, thread.c the threads, other.c the rest.  They are in memory until
  * the end, at most HTML_SPANS (option "spans"); level.c merges the shortest if there
- * are more.  Events beyond HTML_EVENTS (option "events") are only drawn, except marks
- * and exceptions; the page says both.  Of a range (option "exact") the page has all
- * spans and events; then only marks and exceptions are kept outside it.  A block that is
+ * are more.  Events beyond HTML_EVENTS (option "events") are only drawn, except marks,
+ * exceptions and control records; the page says both.  Of a range (option "exact") the page has
+ * all spans and events; then outside of it only these three kinds are kept.  A block that is
  * damaged is named by the page with its offset, and the rest is shown.
  */
 #include <stdio.h>
@@ -125,6 +125,7 @@ static bool is_rare(const struct ktape_event *e)
 	       d->event_class == KTAPE_CLASS_USER;
 }
 
+/* Check whether the page keeps an event with its fields, and count it if it does. */
 static bool may_keep(struct html *h, const struct ktape_event *e, int64_t now)
 {
 	if (html_exact_has(h, now, now))

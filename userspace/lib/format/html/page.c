@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The text of a page around its data, from userspace/viewer.  viewer.inc is made by
- * the Makefile: html_page_head is what stands before the blocks, html_page_tail, with
- * the scripts, what stands after them.
+ * The text of a page around its data, from userspace/viewer.  The Makefile makes viewer_head.inc
+ * and viewer_tail.inc, lists of bytes: html_page_head is what stands before the blocks,
+ * html_page_tail, with the scripts, what stands after them.
  */
 #include "internal.h"
 

@@ -6,8 +6,9 @@
  * A profile record, on or off, has the opcodes that are enabled from then on.  For each group of
  * rows of a CPU, a span (HTML_OFF) names those that are not.  An empty profile is a
  * pause: nothing is known about the CPU, and if all CPUs pause, about the threads.
- * Ledgers count what filters blocked; a span (HTML_HELD) for each class lasts from
- * the ledger before to the one that counts more, but only while there was a filter.
+ * Ledgers count what filters blocked.  A span (HTML_HELD) for each class lasts from the ledger
+ * before to the one that counts more, but begins with the CPU's first filter at the earliest and,
+ * if no filter is in force any more, ends with the last one.
  */
 #include "ktape/filter.h"
 #include "internal.h"
@@ -107,7 +108,7 @@ static void put_profile(struct html *h, struct html_cpu *c,
 		more |= mask[i] & ~r->mask[i];
 		h->enabled[i] |= mask[i];
 	}
-	/* As in lib/stats: what began before may have ended while its events were off. */
+	/* What began before may have ended while its events were off: its span is unsure. */
 	if (r->profiled && more)
 		h->lost_to = kt_max(h->lost_to, now);
 	memcpy(r->mask, mask, sizeof(mask));
@@ -161,7 +162,7 @@ static void put_recorded_filter(struct html *h, struct html_cpu *c,
 	r->entries[kind] = ktape_event_arg(e, 1);
 }
 
-/* Cut what lies between two ledgers to the time in which there was a filter. */
+/* Cut the time between two ledgers to that from the first filter to the last one. */
 static void cut_to_filters(const struct html_recorded *r, int64_t *from, int64_t *to)
 {
 	if (!r->filters && r->filter_to > *from)
@@ -188,7 +189,7 @@ static void put_recorded_ledger(struct html *h, struct html_cpu *c,
 	};
 	int64_t to = now;
 
-	if (e->dat20 >> 5 & 7)
+	if (e->dat20 >> 5 & 7) /* the class in another ring than that of events */
 		return;
 	ktape_event_field(e, "filtered", &held);
 	s.a = (int64_t)(held > r->held[id] ? held - r->held[id] : 0);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Names in a page: each one is written once, and spans have its number. */
+/*
+ * Names in a page: each one is written once, and spans have its number.  Number 0 is "(another
+ * name)", for all that get no number of their own.
+ */
 #include <stdio.h>
 
 #include "util/hash.h"
@@ -78,6 +81,7 @@ uint32_t html_string(struct html *h, const char *text, size_t len)
 	return (uint32_t)e->value;
 }
 
+/* Return the word for a value of a type that has no name. */
 static const char *word_of(unsigned int type)
 {
 	/* In a page only vectors of interrupts have the type U32. */

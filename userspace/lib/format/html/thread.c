@@ -11,10 +11,12 @@
  */
 #include "internal.h"
 
-#define LARGE	     (1U << 18)
-#define NR_AND_TABLE 0x3ffffU
-#define PRIO_BITS    8 /* of dat20, before the CPU */
-#define CPU_MASK     0xfffU
+/* In dat20 of a system call. */
+#define LARGE	     (1U << 18) /* 16 bits do not hold the number, or it has none */
+#define NR_AND_TABLE 0x3ffffU /* number, compat, x32 */
+/* In dat20 of a wake-up or migration: priority, then the CPU to which the thread goes. */
+#define PRIO_BITS 8
+#define CPU_MASK  0xfffU
 
 /**
  * html_thread() - return a thread, made if needed
@@ -72,7 +74,7 @@ static void add_track_span(struct html *h, const struct html_thread *t,
 		html_span(h, s);
 }
 
-/* Add what a thread stood in one run queue for, if it stood in others, too. */
+/* Add the time that a thread stood in its run queue: it stood in others, too, in this wait. */
 static void add_queue(struct html *h, const struct html_thread *t,
 		      int64_t begin, int64_t end)
 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Which of its clocks each stream of a CTF trace has its times of: the one that the time stamps
- * of its packets and event headers are mapped to.
+ * Find the clock of each stream of a CTF trace: the one that the time stamps of its packets and
+ * event headers are mapped to.
  *
- * Streams may have several clocks if their times can be compared, as babeltrace2 has it: if both
- * are absolute, have one UUID, or say nothing.
+ * Streams may have different clocks if their times can be compared, by the rules of babeltrace2:
+ * if both clocks are absolute, if they have one UUID, or if neither says anything.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -16,11 +16,12 @@
 struct search {
 	size_t stream; /* number from 1 on */
 	const char *found;
-	const char *other; /* a second one */
-	unsigned int depth;
+	const char *other;  /* a second one */
+	unsigned int depth; /* types inside types */
 };
 
-static void compare_clock(struct search *s, const struct ctf_type *t)
+/* Collect the clocks of a type and its parts.  @seen of a type: do not search in it again. */
+static void collect_clocks(struct search *s, const struct ctf_type *t)
 {
 	if (!t || t->seen == s->stream || s->depth == CTF_DEPTH)
 		return;
@@ -31,8 +32,8 @@ static void compare_clock(struct search *s, const struct ctf_type *t)
 		s->other = t->clock_name;
 	s->depth++;
 	for (unsigned int i = 0; i < t->nr_members; i++)
-		compare_clock(s, t->members[i].type);
-	compare_clock(s, t->element);
+		collect_clocks(s, t->members[i].type);
+	collect_clocks(s, t->element);
 	s->depth--;
 }
 
@@ -68,8 +69,8 @@ static const char *why_apart(const struct ctf_clock *a, const struct ctf_clock *
 		       "times of the streams cannot be compared: one clock has a UUID";
 }
 
-/* Take the clock of the first stream that has one; others may have none. */
-static void take_clock_field(struct ctf *c, const struct ctf_clock *clock)
+/* Let the trace have the clock of its first stream that has one. */
+static void set_trace_clock(struct ctf *c, const struct ctf_clock *clock)
 {
 	c->origin = clock->origin;
 	snprintf(c->clock, sizeof(c->clock), "%.*s", (int)sizeof(c->clock) - 1,
@@ -92,10 +93,10 @@ int ctf_bind_clocks(struct ctf *c, struct ktape_error *error)
 		struct ctf_stream *s = &c->streams[i];
 		struct search x = { .stream = i + 1, .found = s->clock };
 
-		/* The header of packets is that of all streams. */
-		compare_clock(&x, c->packet_header);
-		compare_clock(&x, s->packet_context);
-		compare_clock(&x, s->event_header);
+		/* All streams have the header of packets in common. */
+		collect_clocks(&x, c->packet_header);
+		collect_clocks(&x, s->packet_context);
+		collect_clocks(&x, s->event_header);
 		if (x.other)
 			return refuse_clock(error, s->offset,
 					    "a stream has times of two clocks",
@@ -118,7 +119,8 @@ int ctf_bind_clocks(struct ctf *c, struct ktape_error *error)
 	if (!clock && c->nr_clocks)
 		clock = c->clocks;
 	if (clock)
-		take_clock_field(c, clock);
+		set_trace_clock(c, clock);
+	/* Streams without a clock of their own have that of the trace. */
 	for (size_t i = 0; i < c->nr_streams; i++) {
 		if (!c->streams[i].origin.freq)
 			c->streams[i].origin = c->origin;

@@ -42,9 +42,9 @@ static int refuse_twice(struct ktape_error *error, uint64_t offset,
  * @c: the metadata
  * @error: filled on -EBADMSG
  *
- * Each number of a stream or an event is there once.
+ * Two streams, or two events of a stream, with one number are refused.
  *
- * Metadata that declare no stream have one, of whose bytes nothing is said.
+ * If the metadata declare no stream, one is added, about whose bytes they say nothing.
  *
  * Return: 0, -EBADMSG or -ENOMEM.
  */

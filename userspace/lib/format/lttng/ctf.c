@@ -13,7 +13,7 @@
 
 /* ---- bits --------------------------------------------------------------------------- */
 
-/* Say what is wrong.  Return: false. */
+/* Set what is wrong, for the caller's message.  Return: false. */
 bool ctf_fail(struct ctf_at *at, const char *why)
 {
 	at->why = why;
@@ -138,7 +138,10 @@ static const struct {
 	{ "cpu_id", CTF_CPU },
 };
 
-/* What packets and contexts have without a role in CTF 2, too. */
+/*
+ * Return the role of a number by its name: all of them in the packet of CTF 1.8 (@at->named), and
+ * in either version those for which CTF 2 has no role: CPU and thread.
+ */
 static uint8_t role_by_name(const struct ctf_at *at, const char *name)
 {
 	if (*name == '_')
@@ -156,6 +159,7 @@ static uint8_t role_by_name(const struct ctf_at *at, const char *name)
 	return CTF_PLAIN;
 }
 
+/* Keep a number that has a role, and the size of a time stamp. */
 static void keep_role(struct ctf_at *at, const struct ctf_type *t, uint64_t v)
 {
 	const unsigned int bits = t->kind == CTF_LEB128 ? at->leb_bits : t->size;
@@ -259,7 +263,7 @@ bool ctf_elements(struct ctf_at *at, const struct ctf_type *t, uint64_t *count)
 		return false;
 	if (!ctf_align(at, t->align) || !ctf_align(at, t->element->align))
 		return false;
-	/* An element has a bit at least, unless it is empty; then none are read. */
+	/* An element has a bit at least.  If it is empty, this limits how many are read. */
 	if (*count > at->end - at->bit)
 		return ctf_fail(at, "an array goes beyond the end of the packet");
 	return true;
@@ -349,7 +353,8 @@ bool ctf_read_struct(struct ctf_at *at, const struct ctf_type *t)
  * ctf_read() - read one field
  * @at: place in the packet, which is advanced
  * @t: type of the field
- * @v: filled; structures and variants only with what their last field is
+ * @v: the value of a number or a text, the bytes of an array of whole bytes; of a variant, that
+ *	of its option; otherwise empty
  *
  * Return: false if the field goes beyond the packet or refers to none; @at->why says it.
  */
@@ -382,7 +387,7 @@ bool ctf_read(struct ctf_at *at, const struct ctf_type *t, struct ctf_value *v)
 		break;
 	}
 	at->depth--;
-	/* Structures of structures of nothing would take for ever. */
+	/* Without a limit, few bytes of metadata could declare fields without end. */
 	if (ok && at->bit == before && ++at->empty > CTF_EMPTY)
 		return ctf_fail(at, "an event has too many fields without bits");
 	return ok;

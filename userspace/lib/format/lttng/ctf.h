@@ -78,6 +78,7 @@ enum ctf_role {
 	CTF_ROLES
 };
 
+/* Values from @low to @high, both included; as unsigned if their type is. */
 struct ctf_range {
 	int64_t low;
 	int64_t high;
@@ -85,6 +86,8 @@ struct ctf_range {
 
 /**
  * struct ctf_label - name of a range of values of an enumeration
+ * @name: the name
+ * @range: the values
  */
 struct ctf_label {
 	const char *name;
@@ -247,6 +250,11 @@ struct ctf_type {
 
 /**
  * struct ctf_class - an event class
+ * @name: its name
+ * @id: its number in the stream
+ * @stream: number of the stream class
+ * @context: context of its own, NULL = none
+ * @fields: the payload, NULL = none
  * @offset: where in the metadata it is declared
  */
 struct ctf_class {
@@ -308,7 +316,7 @@ struct tsdl_alias;
  * struct ctf_word - a name
  * @hash: of the text
  * @len: bytes of the text
- * @alias: the type of that name where the parser is (tsdl_type.c)
+ * @alias: the type that has the name at the place that is being parsed (tsdl_type.c)
  * @owner: the variant that has an option of that name (resolve.c), the enumeration that has
  *	such a label (label_parts.c), or the structure that has such a key (keys.c)
  * @option: number of the first one; of keys, the last number that was put behind it
@@ -323,13 +331,23 @@ struct ctf_word {
 	char text[];
 };
 
+/**
+ * struct ctf_stream - a stream class
+ * @id: its number
+ * @packet_context: what each packet has behind its header, NULL = nothing
+ * @event_header: what each event begins with, NULL = nothing
+ * @event_context: what each event has behind its header, NULL = nothing
+ * @clock: name of its clock, NULL = it says none
+ * @origin: of its clock
+ * @offset: where in the metadata it is declared
+ */
 struct ctf_stream {
 	uint64_t id;
 	const struct ctf_type *packet_context;
 	const struct ctf_type *event_header;
 	const struct ctf_type *event_context;
-	const char *clock;	  /* NULL = it says none */
-	struct ctf_origin origin; /* of its clock */
+	const char *clock;
+	struct ctf_origin origin;
 	uint64_t offset;
 };
 
@@ -406,7 +424,7 @@ static inline bool ctf_is_float(unsigned int bits)
 	return bits == 16 || bits == 32 || bits == 64;
 }
 
-/* Return a number of a type so that numbers have the order of their values. */
+/* Convert a number so that, compared as unsigned, the results have the order of the values. */
 static inline uint64_t ctf_order(const struct ctf_type *t, uint64_t v)
 {
 	return t->is_signed ? v ^ 1ULL << 63 : v;

@@ -37,6 +37,7 @@ struct ctf2 {
 
 static const struct ctf_type *parse_class(struct ctf2 *p, const struct json *j);
 
+/* Keep the first error.  Return: NULL, which functions that return bool return as false. */
 static void *ctf2_error(struct ctf2 *p, const struct json *at, const char *why)
 {
 	if (p->error->text[0])
@@ -46,7 +47,7 @@ static void *ctf2_error(struct ctf2 *p, const struct json *at, const char *why)
 	return NULL;
 }
 
-/* Parse a member that is a type.  An error of one that is not there is where @j is. */
+/* Parse a member that is a type.  If it is missing, the error has the offset of @j. */
 static const struct ctf_type *member_class(struct ctf2 *p, const struct json *j,
 					   const char *name)
 {
@@ -64,6 +65,7 @@ static struct ctf_type *new_type(struct ctf2 *p, const struct json *j,
 	return ctf_new_type(p->c, kind);
 }
 
+/* Raise the alignment of a type to that of a member, if it is there. */
 static bool to_align(struct ctf2 *p, const struct json *j, const char *name,
 		     struct ctf_type *t)
 {
@@ -270,7 +272,7 @@ static bool take_location(struct ctf2 *p, const struct json *j,
 	return t->nr_path;
 }
 
-/* An array of bytes or characters: @text, of fixed length or not. */
+/* Parse an array of bytes, or of characters if @is_text, whose length may be fixed. */
 static const struct ctf_type *parse_bytes(struct ctf2 *p, const struct json *j,
 					  bool is_text, bool is_fixed)
 {
@@ -414,7 +416,7 @@ static const struct {
 } classes[] = {
 	{ "fixed-length-unsigned-integer", FIXED, false, true },
 	{ "fixed-length-signed-integer", FIXED, true, true },
-	/* Names of drafts. */
+	/* The next four are names of drafts. */
 	{ "fixed-length-unsigned-enumeration", FIXED, false, true },
 	{ "fixed-length-signed-enumeration", FIXED, true, true },
 	{ "variable-length-unsigned-enumeration", LEB128, false, false },
@@ -437,8 +439,11 @@ static const struct {
 	{ "optional", CHOICE, true, false },
 };
 
-/* Check the encoding of a text: each character but a NUL has no byte of 0. */
-static bool is_class_readable(struct ctf2 *p, const struct json *j)
+/*
+ * Check the encoding of a text.  Only UTF-8 is read: in UTF-16 and UTF-32 a byte of 0 does not end
+ * a text.
+ */
+static bool is_text_readable(struct ctf2 *p, const struct json *j)
 {
 	const char *encoding = json_text(j, "encoding");
 
@@ -459,9 +464,9 @@ static const struct ctf_type *parse_kind(struct ctf2 *p, const struct json *j,
 	case LEB128:
 		return parse_leb128(p, j, classes[i].flag);
 	case STRING:
-		return is_class_readable(p, j) ? new_type(p, j, CTF_STRING) : NULL;
+		return is_text_readable(p, j) ? new_type(p, j, CTF_STRING) : NULL;
 	case BYTES:
-		if (classes[i].flag && !is_class_readable(p, j))
+		if (classes[i].flag && !is_text_readable(p, j))
 			return NULL;
 		return parse_bytes(p, j, classes[i].flag, classes[i].is_fixed);
 	case ARRAY:
@@ -499,6 +504,7 @@ static const struct ctf_type *parse_class(struct ctf2 *p, const struct json *j)
 
 /* ---- fragments ------------------------------------------------------------------------- */
 
+/* Parse a member that is a type.  Return: NULL also if it is missing, which is no error. */
 static const struct ctf_type *optional_class(struct ctf2 *p, const struct json *j,
 					     const char *name)
 {
@@ -568,7 +574,7 @@ static void take_trace(struct ctf2 *p, const struct json *j)
 	const struct json *env = json_member(j, "environment");
 	struct ctf *c = p->c;
 
-	take_uuid(c, j); /* of drafts */
+	take_uuid(c, j); /* drafts have it here, not in the preamble */
 	c->packet_header = optional_class(p, j, "packet-header-field-class");
 	for (size_t i = 0; i < KT_ARRAY_SIZE(ctf_versions); i++)
 		json_number(env, ctf_versions[i], &c->version_of[i]);

@@ -261,7 +261,7 @@ static bool read_characters(struct text *x, const struct ctf_type *t, uint64_t c
 	return ok;
 }
 
-static bool read_element_elements(struct text *x, const struct ctf_type *t)
+static bool read_nested_array(struct text *x, const struct ctf_type *t)
 {
 	uint64_t count;
 	bool ok;
@@ -324,7 +324,7 @@ static bool read_any(struct text *x, const struct ctf_type *t)
 		ok = read_element_option(x, t);
 		break;
 	default:
-		ok = read_element_elements(x, t);
+		ok = read_nested_array(x, t);
 		break;
 	}
 	x->at->depth--;
@@ -332,7 +332,8 @@ static bool read_any(struct text *x, const struct ctf_type *t)
 }
 
 /*
- * Read an array into the room as a text, or the labels of one.
+ * Read an array into the room as a text in JSON; @labels: with the labels of its numbers instead of
+ * the numbers.
  * Return: as lt_read_bytes().
  */
 bool lt_read_text(struct lt_values *v, const struct ctf *c, struct ctf_at *at,

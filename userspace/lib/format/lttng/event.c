@@ -8,7 +8,7 @@
 
 #define TABLE_X32 (1U << 17) /* of a system call, in dat20 */
 
-/* Write an event that does not fit the event table, as ktape_other. */
+/* Write an event that does not fit the event table, as ktape_other (lt_describe() declares it). */
 static char *put_raw_words(char *p, const struct ktape_event *e)
 {
 	p = lt_put32(p, e->opcode);
@@ -20,7 +20,7 @@ static char *put_raw_words(char *p, const struct ktape_event *e)
 	return e->blob ? kt_put_mem(p, e->blob, e->blob_size) : p;
 }
 
-/* Count the fields of an event that LTTng's own does not have. */
+/* Count the fields that LTTng's event does not have.  Of a call it does not say that it is x32. */
 static void count_lttng_left_out(struct lttng *t, const struct ktape_event *e)
 {
 	if (lt_is_call(e->opcode) && e->dat20 & TABLE_X32)

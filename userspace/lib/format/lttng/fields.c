@@ -3,9 +3,10 @@
  * The fields of CTF events become those of format/tracepoint.h.
  *
  *	struct { int x; } s	s.x
- *	int a[3], a[n]		an array of numbers; of bytes: bytes, or a text if encoded so
- *	struct { int x; } a[2]	a[0].x a[1].x, unless they are many; then, and if their number
- *				is in another field, a text (elements.c)
+ *	int a[3], a[n]		an array of numbers; of bytes: bytes, or a text if they are
+ *				characters
+ *	struct { int x; } a[2]	a[0].x a[1].x, unless they are many; then, and if another
+ *				field has their number, a text (elements.c)
  *	variant <tag> v		v, what the tag selects
  *	enumerations		their numbers; e_label has the labels (labels.c)
  *
@@ -103,6 +104,7 @@ static void find_ctf_thread(struct lt_walk *w)
 	w->named = w->known && has_context(w->c, w->class, "procname");
 }
 
+/* Return enum lt_use of a member of a context. */
 static uint8_t use_of(const struct lt_walk *w, const struct ctf_class *e,
 		      const struct ctf_member *m)
 {
@@ -239,8 +241,8 @@ static const void *ctf_shape_of(const struct ctf_type *t)
 }
 
 /*
- * Do the same for a class whose types another class may have: it shares that one's fields.
- * Thousands of classes may have one large type.
+ * Declare a class as declare_class() does, but share the fields of a class with the same types, if
+ * there is one: thousands of classes may have one large type.
  */
 static int share_class(struct ctf *c, const struct ctf_class *e,
 		       struct lt_class *mine, struct lt_values *v)
@@ -312,7 +314,10 @@ int lt_class_bind(struct kt_tp *tp, struct ctf *c, const struct ctf_class *e,
 	v->cut_events += strlen(e->name) >= sizeof(class->tp.name);
 	snprintf(class->tp.name, sizeof(class->tp.name), "%.*s",
 		 (int)sizeof(class->tp.name) - 1, e->name);
-	/* A context has the values of the running thread, not of the one the event is of. */
+	/*
+	 * Bind fields of the payload only.  A context has a "tid" as well, but of the running
+	 * thread, not of the one that the event is about.
+	 */
 	class->tp.fields = class->fixed;
 	class->tp.nr = class->nr_own;
 	err = kt_tp_bind(tp, &class->tp);

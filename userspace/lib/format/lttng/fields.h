@@ -12,7 +12,7 @@
 #include "format/tracepoint.h"
 #include "packet.h"
 
-/* An array of structures becomes fields a[0].x, a[1].x if these are at most so many, else a text. */
+/* At most so many fields a[0].x, a[1].x come from an array of structures; else it is a text. */
 #define LT_FLAT 32U
 
 #define LT_VALUE_MAX \

@@ -7,8 +7,8 @@
 static bool take_field(struct lt_walk *w, const struct ctf_type *t);
 
 /*
- * Return the number of the next field, or -1 if it is left out.  @t: as for
- * lt_describe_field(); the label of a field that is kept has a place.
+ * Return the number of the next field (struct lt_walk), or -1 if it is left out.  @t: its type,
+ * NULL for the label of the field before it: if that is kept, there is room for the label.
  */
 static int next_field(struct lt_walk *w, const struct ctf_type *t)
 {
@@ -178,7 +178,10 @@ static bool take_field(struct lt_walk *w, const struct ctf_type *t)
 	return ok;
 }
 
-/* Read a member of a context that says the thread. */
+/*
+ * Read a member of a context that says the thread.  Its id needs nothing here: lt_event_next() has
+ * read it by its role.
+ */
 static bool take_ctf_thread(struct lt_walk *w, const struct ctf_type *t, uint8_t use)
 {
 	struct ctf_value one;
@@ -216,7 +219,7 @@ static bool take_context(struct lt_walk *w, const struct lt_context *x)
 	return ok;
 }
 
-/* Values in the room have their place now, and texts end at their first NUL. */
+/* Point values into the room, which does not move any more, and end texts at their first NUL. */
 static void place_values(struct lt_values *v, const struct kt_tp_class *tp)
 {
 	for (unsigned int i = 0; i < tp->nr; i++) {
@@ -283,7 +286,7 @@ bool lt_values_read(struct lt_values *v, const struct ctf *c,
 	    !take_context(&w, &class->contexts[1]))
 		return false;
 	s->at.bit = end;
-	/* Further names inside variants. */
+	/* Count names that were cut inside variants; of a class, the most that an event had. */
 	if (class->varies && w.cut > class->cut) {
 		v->cut_fields += w.cut - class->cut;
 		class->cut = w.cut;

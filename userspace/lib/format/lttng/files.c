@@ -28,13 +28,14 @@
 /**
  * struct found - a stream file
  * @trace: its trace
- * @of: number of the first trace with the UUID of that
+ * @of: number of the first trace with the UUID of @trace
  * @name: its name
- * @joins: it may belong to others; the rest is of its first packet
+ * @joins: its first packet has a number, so it may continue another file.  The members below
+ *	are of that packet
  * @class: stream class
  * @cpu: CPU
- * @seq: number
- * @time: time of its begin
+ * @seq: number of the packet
+ * @time: time of its begin, in ticks
  */
 struct found {
 	struct lt_trace *trace;
@@ -47,6 +48,7 @@ struct found {
 	uint64_t time;
 };
 
+/* Check whether a name may be that of a stream file. */
 static int is_stream(const struct dirent *d)
 {
 	return *d->d_name != '.' && strcmp(d->d_name, "metadata") != 0;
@@ -79,7 +81,10 @@ static int report_file_failed(struct kt_import *in, const struct lt_trace *x,
 		name, nr, nr + 64);
 }
 
-/* Return the length of a name up to its last number; 0: others cannot belong to it. */
+/*
+ * Return the length of a name CHANNEL_CPU_NUMBER up to its last number; 0 if it has another form:
+ * then no file of another name has a part of its stream.
+ */
 static size_t stem_of(const char *name)
 {
 	size_t len = strlen(name), end = len, at;
@@ -91,7 +96,7 @@ static size_t stem_of(const char *name)
 	return isdigit((unsigned char)name[at - 2]) ? at : 0;
 }
 
-/* Return the length of what the names of files of one stream have in common. */
+/* Return the length of what the names of all files of the stream have in common. */
 static size_t common_length(const char *name)
 {
 	size_t len = stem_of(name);
@@ -181,7 +186,7 @@ static bool goes_on(const struct found *f, const struct found *before)
 		f->time == before->time);
 }
 
-/* Make a stream of some files.  Return: 0 or negative errno. */
+/* Make a stream of @nr files.  @all: number of all files.  Return: 0 or negative errno. */
 static int add_ctf_stream(struct kt_import *in, struct lt_streams *t,
 			  const struct found *f, size_t nr, size_t all)
 {
@@ -221,7 +226,7 @@ static int add_ctf_stream(struct kt_import *in, struct lt_streams *t,
 	return 0;
 }
 
-/* Make streams of files that may belong together. */
+/* Make streams of files that may belong together, by their first packets. */
 static int add_group(struct kt_import *in, struct lt_streams *t,
 		     struct found *f, size_t nr, size_t all)
 {
@@ -282,7 +287,7 @@ struct files {
 	size_t nr;
 };
 
-/* Return the number of the first trace that has the UUID of a trace. */
+/* Return the number of the first trace that has the UUID and the frequency of trace @nr. */
 static size_t first_of(const struct lt_session *all, size_t nr)
 {
 	const struct ctf *c = &all->list[nr].c;

@@ -140,8 +140,7 @@ static int next_packet(struct kt_import *in, struct lt_stream *s)
 		ret = lt_file_next(s);
 		if (ret < 0)
 			return ret;
-		/* Another file of the stream follows. */
-		s->ended = !ret;
+		s->ended = !ret; /* 1: the stream goes on in another file */
 		s->at.bit = s->at.end;
 		return 0;
 	}
@@ -155,7 +154,7 @@ static int next_packet(struct kt_import *in, struct lt_stream *s)
 	return 0;
 }
 
-/* Report once in a trace that the time of an event does not fit, as trace/far.c does. */
+/* Report once in a trace that the time of an event is too large for a time in ns. */
 static void report_far(struct kt_import *in, struct lt_stream *s)
 {
 	char place[LT_PLACE];

@@ -12,8 +12,9 @@
 
 #define REPLACEMENT 0xfffdU /* stands for what is no character */
 
-#define DEPTH 32U
+#define DEPTH 32U /* of values inside values */
 
+/* A text that is parsed; it begins at @offset of the metadata.  @c owns the trees. */
 struct parser {
 	struct ctf *c;
 	const char *text;

@@ -35,8 +35,11 @@ struct keys {
 	bool differ;
 };
 
-/* Return a key that is the structure's from now on; NULL without memory, or if it was before. */
-static const char *take(struct keys *k, const char *key, struct ctf_word **word)
+/*
+ * Claim a key for the structure.  @word: set to its entry, NULL = no memory.
+ * Return: the key, or NULL if the structure has it already, or without memory.
+ */
+static const char *claim_key(struct keys *k, const char *key, struct ctf_word **word)
 {
 	struct ctf_word *w = ctf_word(k->c, key, strlen(key), true);
 
@@ -52,15 +55,15 @@ static const char *take(struct keys *k, const char *key, struct ctf_word **word)
  * Return the key, or with the next number behind it; NULL without memory.
  * The word has the last number, so that many equal keys do not try all numbers each.
  */
-static const char *take_next(struct keys *k, const char *key)
+static const char *claim_next_key(struct keys *k, const char *key)
 {
 	struct ctf_word *first, *word;
-	const char *found = take(k, key, &first);
+	const char *found = claim_key(k, key, &first);
 
 	word = first;
 	while (!found && word) {
 		snprintf(k->text, k->size, "%s_%u", first->text, ++first->option);
-		found = take(k, k->text, &word);
+		found = claim_key(k, k->text, &word);
 	}
 	return found;
 }
@@ -72,7 +75,7 @@ static bool take_names(struct keys *k)
 	struct ctf_word *word;
 
 	for (unsigned int i = 0; i < k->t->nr_members; i++) {
-		k->found[i].name = take(k, lt_name(k->c, m[i].name), &word);
+		k->found[i].name = claim_key(k, lt_name(k->c, m[i].name), &word);
 		if (!word)
 			return false;
 		k->differ |= !k->found[i].name;
@@ -80,7 +83,7 @@ static bool take_names(struct keys *k)
 	for (unsigned int i = 0; i < k->t->nr_members; i++) {
 		if (k->found[i].name)
 			continue;
-		k->found[i].name = take_next(k, lt_name(k->c, m[i].name));
+		k->found[i].name = claim_next_key(k, lt_name(k->c, m[i].name));
 		if (!k->found[i].name)
 			return false;
 	}
@@ -93,7 +96,7 @@ static bool take_labels(struct keys *k)
 		if (!lt_has_labels(k->t->members[i].type))
 			continue;
 		snprintf(k->text, k->size, "%s" LABEL, k->found[i].name);
-		k->found[i].label = take_next(k, k->text);
+		k->found[i].label = claim_next_key(k, k->text);
 		if (!k->found[i].label)
 			return false;
 		k->differ = true;
@@ -102,7 +105,7 @@ static bool take_labels(struct keys *k)
 }
 
 /* Return the room that the longest key may need. */
-static size_t longest(const struct ctf_type *t)
+static size_t longest_key(const struct ctf_type *t)
 {
 	size_t max = 0;
 
@@ -112,7 +115,7 @@ static size_t longest(const struct ctf_type *t)
 	return max + sizeof(NUMBER) + sizeof(LABEL) + sizeof(NUMBER);
 }
 
-static bool keep(struct keys *k)
+static bool keep_keys(struct keys *k)
 {
 	const size_t size = k->t->nr_members * sizeof(*k->found);
 	struct ctf_key *copy;
@@ -134,13 +137,14 @@ static bool keep(struct keys *k)
  */
 bool ctf_name_keys(struct ctf *c, struct ctf_type *t)
 {
-	struct keys k = { .c = c, .t = t, .size = longest(t) };
+	struct keys k = { .c = c, .t = t, .size = longest_key(t) };
 	bool ok;
 
 	k.text = malloc(k.size);
 	k.found = calloc((size_t)t->nr_members + 1, sizeof(*k.found));
 	c->out_of_memory |= !k.text || !k.found;
-	ok = k.text && k.found && take_names(&k) && take_labels(&k) && keep(&k);
+	ok = k.text && k.found && take_names(&k) && take_labels(&k) &&
+	     keep_keys(&k);
 	free(k.text);
 	free(k.found);
 	return ok;

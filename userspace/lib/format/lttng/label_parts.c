@@ -15,7 +15,7 @@
 
 #include "ctf.h"
 
-#define LEVELS 5U /* of 64 bits each: CTF_BYTES does not hold so many labels */
+#define LEVELS 5U /* 2^30 labels: more than CTF_BYTES has room for */
 
 /**
  * struct cut - where a range begins, or the first value behind it
@@ -130,6 +130,7 @@ static unsigned int next_name(const struct sweep *s, unsigned int name)
 	return name;
 }
 
+/* A label gets its first range: enter it into the set, and into the first ones if it is one. */
 static void add_label_name(struct sweep *s, unsigned int name)
 {
 	unsigned int nr = kept_count(s->nr), at = nr;
@@ -145,6 +146,7 @@ static void add_label_name(struct sweep *s, unsigned int name)
 	s->first[at] = name;
 }
 
+/* A label has no range any more: the next one in the set takes its place among the first. */
 static void drop_name(struct sweep *s, unsigned int name)
 {
 	unsigned int nr = kept_count(s->nr), at = 0;
@@ -186,6 +188,7 @@ static void add_label_part(struct sweep *s, uint64_t low)
 	s->nr_names += nr;
 }
 
+/* Walk over all values, and count the intervals and names; if @s->t has room, fill it. */
 static void sweep_labels(struct sweep *s)
 {
 	const struct cut *cut = s->cuts, *end = cut + s->nr_cuts;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* LTTng's kernel trace (CTF) for the table of formats. */
+/*
+ * The format lttng, the trace of LTTng's kernel tracer (CTF), as the table of formats needs it; and
+ * CTF 2 metadata for native traces (meta2.c).
+ */
 #ifndef _KT_FORMAT_LTTNG_H
 #define _KT_FORMAT_LTTNG_H
 

@@ -39,6 +39,7 @@ static const char *const types[] = {
 	[RWBS] = "uint32_t", [CURRENT] = "text_t",
 };
 
+/* A field: @from: its name in the event table; @to: LTTng's name for it; @how: enum how. */
 struct map {
 	const char *from;
 	const char *to;
@@ -312,7 +313,10 @@ static uint64_t lttng_process_of(const struct kt_line *l, uint64_t tid)
 	return o && o->param1 ? o->param1 : tid;
 }
 
-/* Return the bits of LTTng for an operation: 1 write, 2 discard, 4 read, 0x100 flush. */
+/*
+ * Return the bits of LTTng for an operation REQ_OP_*: 1 write, 2 discard, 4 read, 0x80 secure,
+ * 0x100 flush.
+ */
 static uint32_t rwbs_of(uint64_t op)
 {
 	static const uint16_t bits[] = { 4, 1, 0x100, 2, 0, 0x82 };
@@ -370,6 +374,7 @@ static char *put_lttng_field(char *p, const struct kt_slot *f,
 		p = lt_put32(p, count);
 		return count ? kt_put_mem(p, (const char *)at->data, count) : p;
 	}
+	/* kt_fields_next() gives a single argument as @value, without a count. */
 	if (f->place == KTAPE_PLACE_REST && !count && at->event->nargs == 1)
 		return lt_put64(lt_put32(p, 1), at->value);
 	p = lt_put32(p, count);
@@ -411,7 +416,7 @@ char *lt_put_own(char *p, const struct lttng *t, const struct kt_line *l,
 
 /*
  * Write the values of lttng_statedump_process_state for the registry record @e.
- * The registry has ids, name and kernel or user; modes and status are constants.
+ * The registry has ids, name and kernel or user; parent, submode and status are constants.
  */
 char *lt_put_thread(char *p, const struct ktape_event *e)
 {
@@ -420,13 +425,13 @@ char *lt_put_thread(char *p, const struct ktape_event *e)
 
 	p = lt_put32(p, ktape_event_arg(e, 0));
 	p = lt_put32(p, ktape_event_arg(e, 1));
-	p = lt_put32(p, 0);
+	p = lt_put32(p, 0); /* parent: unknown */
 	memset(p, 0, LT_COMM);
 	memcpy(p, e->blob, len);
-	p = lt_put32(p + LT_COMM, kernel);
-	p = lt_put32(p, kernel ? 0 : 1); /* user mode */
-	p = lt_put32(p, 1);		 /* submode: unknown */
-	p = lt_put32(p, 5);		 /* status: waiting */
+	p = lt_put32(p + LT_COMM, kernel); /* type: kernel thread */
+	p = lt_put32(p, kernel ? 0 : 1);   /* mode: user */
+	p = lt_put32(p, 1);		   /* submode: unknown */
+	p = lt_put32(p, 5);		   /* status: waiting */
 	return lt_put32(p, e->cpu);
 }
 

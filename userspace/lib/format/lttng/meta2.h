@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
+/* Write CTF 2 metadata for the streams that @text, metadata of CTF 1.8, describes. */
 int lt_put_ctf2(FILE *f, const char *text, size_t len, bool keep);
 
 #endif /* _KT_LTTNG_META2_H */

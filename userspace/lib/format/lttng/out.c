@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Write a trace as LTTng's kernel tracer would (CTF 1.8), for Trace Compass and
+ * Write a trace as LTTng's kernel tracer would (CTF 1.8, or 2 by option), for Trace Compass and
  * babeltrace2: the directory, its streams and packets.  The events are in map.c,
  * call.c and user.c, the metadata in meta.c.
  *
@@ -72,7 +72,8 @@ struct lt_cpu {
 
 /* ---- the directory --------------------------------------------------------------- */
 
-static bool is_own_folder(const char *name)
+/* Check whether a name is that of a file of such a trace. */
+static bool is_lttng_file(const char *name)
 {
 	return !strcmp(name, "metadata") || !strncmp(name, "channel0_", 9);
 }
@@ -102,7 +103,7 @@ static int check_lttng_empty(int dir, bool force)
 			continue;
 		if (!force)
 			err = -ENOTEMPTY;
-		else if (!is_own_folder(e->d_name))
+		else if (!is_lttng_file(e->d_name))
 			err = -EEXIST;
 	}
 	closedir(d);
@@ -154,7 +155,7 @@ static int lttng_begin(struct kt_sink *s)
 	if (t->in_place)
 		t->dir = folder;
 	else if (!err)
-		err = kt_stage_folder(&s->stage, folder, is_own_folder);
+		err = kt_stage_folder(&s->stage, folder, is_lttng_file);
 	if (err)
 		close(folder);
 	else if (!t->in_place)
@@ -175,6 +176,10 @@ static int commit_lttng_folder(struct lttng *t)
 
 /* ---- packets --------------------------------------------------------------------- */
 
+/*
+ * Get the stream of a CPU, made if needed.  If its file cannot be made, the sink's error is set.
+ * Return: the stream, or NULL without memory.
+ */
 static struct lt_cpu *get_stream(struct lttng *t, uint32_t cpu)
 {
 	struct lt_cpu **more;
@@ -291,6 +296,7 @@ static char *open_lttng_event(struct lttng *t, struct lt_cpu *c, uint32_t id,
 	return (char *)p + EVENT_HEAD;
 }
 
+/* Write an event of the state dump, which LTTng begins a trace with. */
 static int put_dump(struct lttng *t, struct lt_cpu *c, uint32_t id,
 		    const struct ktape_event *e)
 {

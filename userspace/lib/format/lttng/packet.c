@@ -38,11 +38,13 @@ void lt_place(const struct lt_stream *s, char place[LT_PLACE])
 		 *f->trace->path ? "/" : "", f->name);
 }
 
-static int bad(const struct lt_stream *s, uint64_t bit, struct ktape_error *error,
-	       const char *format, ...) __attribute__((format(printf, 4, 5)));
+/* Say what is wrong at a bit of the packet.  Return: LT_BAD. */
+static int packet_bad(const struct lt_stream *s, uint64_t bit,
+		      struct ktape_error *error, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
 
-static int bad(const struct lt_stream *s, uint64_t bit,
-	       struct ktape_error *error, const char *format, ...)
+static int packet_bad(const struct lt_stream *s, uint64_t bit,
+		      struct ktape_error *error, const char *format, ...)
 {
 	char place[LT_PLACE];
 	size_t len;
@@ -58,7 +60,7 @@ static int bad(const struct lt_stream *s, uint64_t bit,
 	return LT_BAD;
 }
 
-static bool has(const struct ctf_at *at, unsigned int role)
+static bool has_role(const struct ctf_at *at, unsigned int role)
 {
 	return at->has >> role & 1;
 }
@@ -73,7 +75,7 @@ static const struct ctf_stream *find_stream(const struct ctf *c, uint64_t id)
 }
 
 /* Classes are sorted by stream and id. */
-static int compare(const struct ctf_class *e, uint64_t stream, uint64_t id)
+static int compare_class_id(const struct ctf_class *e, uint64_t stream, uint64_t id)
 {
 	if (e->stream != stream)
 		return e->stream < stream ? -1 : 1;
@@ -87,7 +89,7 @@ static const struct ctf_class *find_class(const struct ctf *c, uint64_t stream,
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		int order = compare(&c->classes[middle], stream, id);
+		int order = compare_class_id(&c->classes[middle], stream, id);
 
 		if (!order)
 			return &c->classes[middle];
@@ -112,7 +114,7 @@ static uint64_t buffered(const struct lt_stream *s)
  * that holds the next small packets as well.
  * Return: bytes, or negative errno.
  */
-static ssize_t fill(struct lt_stream *s, uint64_t len)
+static ssize_t fill_buffer(struct lt_stream *s, uint64_t len)
 {
 	const uint64_t want = kt_max(len, HEAD);
 	uint8_t *more;
@@ -157,22 +159,23 @@ static int read_head(const struct ctf *c, struct lt_stream *s,
 
 	at->named = c->version == 1;
 	if (c->packet_header && !ctf_read_struct(at, c->packet_header))
-		return bad(s, at->bit, error, "%s", at->why);
-	if (has(at, CTF_MAGIC) && at->roles[CTF_MAGIC] != MAGIC)
-		return bad(s, 0, error, "no packet begins here");
-	s->class = find_stream(c, has(at, CTF_STREAM) ? at->roles[CTF_STREAM] : 0);
+		return packet_bad(s, at->bit, error, "%s", at->why);
+	if (has_role(at, CTF_MAGIC) && at->roles[CTF_MAGIC] != MAGIC)
+		return packet_bad(s, 0, error, "no packet begins here");
+	s->class = find_stream(
+		c, has_role(at, CTF_STREAM) ? at->roles[CTF_STREAM] : 0);
 	if (!s->class)
-		return bad(s, 0, error, "the metadata have no stream %llu",
-			   (unsigned long long)at->roles[CTF_STREAM]);
+		return packet_bad(s, 0, error, "the metadata have no stream %llu",
+				  (unsigned long long)at->roles[CTF_STREAM]);
 	if (s->class->packet_context &&
 	    !ctf_read_struct(at, s->class->packet_context))
-		return bad(s, at->bit, error, "%s", at->why);
-	/* A buffer that all CPUs write to has all bits set. */
-	if (has(at, CTF_CPU) && ~at->roles[CTF_CPU] << 32 == 0)
+		return packet_bad(s, at->bit, error, "%s", at->why);
+	/* All bits of cpu_id are set for a buffer that all CPUs write to. */
+	if (has_role(at, CTF_CPU) && ~at->roles[CTF_CPU] << 32 == 0)
 		at->has &= ~(1U << CTF_CPU);
-	if (has(at, CTF_CPU) && at->roles[CTF_CPU] >= KT_CPUS_MAX)
-		return bad(s, 0, error, "CPU number %llu is out of range",
-			   (unsigned long long)at->roles[CTF_CPU]);
+	if (has_role(at, CTF_CPU) && at->roles[CTF_CPU] >= KT_CPUS_MAX)
+		return packet_bad(s, 0, error, "CPU number %llu is out of range",
+				  (unsigned long long)at->roles[CTF_CPU]);
 	return LT_OK;
 }
 
@@ -183,37 +186,41 @@ static void take_head(struct lt_stream *s)
 	uint64_t discarded = at->roles[CTF_DISCARDED];
 	uint64_t seq = at->roles[CTF_SEQ];
 
-	if (has(at, CTF_TIME))
+	if (has_role(at, CTF_TIME))
 		s->time = full_time(s->time, at->roles[CTF_TIME], at->clock_bits);
 	s->begin = s->time;
-	s->dated = has(at, CTF_TIME);
+	s->dated = has_role(at, CTF_TIME);
 	s->end = s->begin;
-	if (has(at, CTF_TIME_END))
+	if (has_role(at, CTF_TIME_END))
 		s->end = full_time(s->begin, at->roles[CTF_TIME_END], at->end_bits);
 	/* LTTng's packets that were not closed have 0.  Fewer bits may have wrapped many times. */
-	s->bounded = has(at, CTF_TIME_END) && at->end_bits >= 64 && s->end;
-	s->placed = has(at, CTF_CPU);
+	s->bounded = has_role(at, CTF_TIME_END) && at->end_bits >= 64 && s->end;
+	s->placed = has_role(at, CTF_CPU);
 	if (s->placed)
 		s->cpu = (uint32_t)at->roles[CTF_CPU];
 	s->lost = 0;
 	s->skipped = false;
 	/*
-	 * A file that goes on where another one ended has that one's count: events of this
-	 * packet may be among it.
+	 * The count of discarded events goes on from packet to packet.  If the first packet that
+	 * is read is not the first of its stream, how many of its count were lost after the
+	 * packet before is not known.
 	 */
-	s->doubtful = !s->begun && has(at, CTF_SEQ) && seq && discarded;
+	s->doubtful = !s->begun && has_role(at, CTF_SEQ) && seq && discarded;
 	if (s->doubtful)
 		s->discarded = discarded;
-	if (has(at, CTF_DISCARDED) && discarded > s->discarded)
+	if (has_role(at, CTF_DISCARDED) && discarded > s->discarded)
 		s->lost = discarded - s->discarded;
-	if (s->begun && has(at, CTF_SEQ))
+	if (s->begun && has_role(at, CTF_SEQ))
 		s->skipped = seq > s->seq + 1;
-	/* LTTng's counts may go back by what later ones have again; those of a restart do not. */
-	if (!has(at, CTF_SEQ) || !s->begun || seq > s->seq)
+	/*
+	 * LTTng's count may be lower in a packet and reach the old value again later: keep the
+	 * highest.  Where the numbers of packets begin again, so does the count.
+	 */
+	if (!has_role(at, CTF_SEQ) || !s->begun || seq > s->seq)
 		s->discarded = kt_max(s->discarded, discarded);
 	else
 		s->discarded = discarded;
-	s->numbered = has(at, CTF_SEQ);
+	s->numbered = has_role(at, CTF_SEQ);
 	s->seq = seq;
 	s->begun = true;
 }
@@ -255,7 +262,7 @@ static int find_head(const struct ctf *c, struct lt_stream *s, uint64_t rest,
 	len = len < HEAD_USUAL ? HEAD : kt_min(len, HEAD);
 	for (;; len = HEAD) {
 		memset(&s->at, 0, sizeof(s->at));
-		got = fill(s, kt_min(len, rest));
+		got = fill_buffer(s, kt_min(len, rest));
 		if (got <= 0)
 			return got ? (int)got : LT_END;
 		s->at.end = (uint64_t)got * 8;
@@ -286,8 +293,8 @@ static bool is_zero(struct lt_stream *s, uint64_t size)
 /* Check whether a snapshot has a packet that the snapshot before it has, too. */
 static bool is_repeated(const struct lt_stream *s)
 {
-	return s->other && s->begun && s->numbered && has(&s->at, CTF_SEQ) &&
-	       s->at.roles[CTF_SEQ] <= s->seq;
+	return s->other && s->begun && s->numbered &&
+	       has_role(&s->at, CTF_SEQ) && s->at.roles[CTF_SEQ] <= s->seq;
 }
 
 /**
@@ -324,29 +331,29 @@ again:
 	}
 	if (ret != LT_OK)
 		return ret;
-	if (has(&s->at, CTF_TOTAL))
+	if (has_role(&s->at, CTF_TOTAL))
 		total = s->at.roles[CTF_TOTAL];
-	else if (has(&s->at, CTF_CONTENT))
+	else if (has_role(&s->at, CTF_CONTENT))
 		total = kt_align(s->at.roles[CTF_CONTENT], 8);
 	else /* the file is one packet */
 		total = ((uint64_t)st.st_size - s->offset) * 8;
-	content = has(&s->at, CTF_CONTENT) ? s->at.roles[CTF_CONTENT] : total;
+	content = has_role(&s->at, CTF_CONTENT) ? s->at.roles[CTF_CONTENT] : total;
 	if (total & 7 || content > total || content < s->at.bit)
-		return bad(s, 0, error, "the sizes of the packet are wrong");
+		return packet_bad(s, 0, error, "the sizes of the packet are wrong");
 	if (total / 8 > (uint64_t)st.st_size - s->offset)
-		return bad(s, 0, error, "the file ends inside this packet");
+		return packet_bad(s, 0, error, "the file ends inside this packet");
 	if (is_repeated(s)) {
 		s->next = s->offset + total / 8;
 		goto again;
 	}
 	if (total / 8 > LT_PACKET_MAX)
-		return bad(s, 0, error, "the packet has more than %llu MB",
-			   LT_PACKET_MAX >> 20);
-	got = fill(s, total / 8);
+		return packet_bad(s, 0, error, "the packet has more than %llu MB",
+				  LT_PACKET_MAX >> 20);
+	got = fill_buffer(s, total / 8);
 	if (got < 0)
 		return (int)got;
 	if ((uint64_t)got < total / 8)
-		return bad(s, 0, error, "the file ends inside this packet");
+		return packet_bad(s, 0, error, "the file ends inside this packet");
 	s->at.end = content;
 	s->next = s->offset + total / 8;
 	s->other = false;
@@ -377,30 +384,31 @@ int lt_event_next(const struct ctf *c, struct lt_stream *s, struct ktape_error *
 	at->has = 0;
 	at->named = c->version == 1;
 	if (s->class->event_header && !ctf_read_struct(at, s->class->event_header))
-		return bad(s, at->bit, error, "%s", at->why);
+		return packet_bad(s, at->bit, error, "%s", at->why);
 	s->event = find_class(c, s->class->id,
-			      has(at, CTF_CLASS) ? at->roles[CTF_CLASS] : 0);
+			      has_role(at, CTF_CLASS) ? at->roles[CTF_CLASS] : 0);
 	if (!s->event)
-		return bad(s, before, error,
-			   "the metadata have no event %llu of stream %llu",
-			   (unsigned long long)at->roles[CTF_CLASS],
-			   (unsigned long long)s->class->id);
-	if (has(at, CTF_TIME))
+		return packet_bad(s, before, error,
+				  "the metadata have no event %llu of stream %llu",
+				  (unsigned long long)at->roles[CTF_CLASS],
+				  (unsigned long long)s->class->id);
+	if (has_role(at, CTF_TIME))
 		s->time = full_time(s->time, at->roles[CTF_TIME], at->clock_bits);
 	s->next_event.ts = s->time;
+	/* In contexts only the CPU and the thread have a role by their name. */
 	at->named = false;
 	s->context_bit = at->bit;
 	if ((s->class->event_context &&
 	     !ctf_read_struct(at, s->class->event_context)) ||
 	    (s->event->context && !ctf_read_struct(at, s->event->context)))
-		return bad(s, at->bit, error, "%s", at->why);
+		return packet_bad(s, at->bit, error, "%s", at->why);
 	s->event_cpu = s->cpu;
-	if (!s->placed && has(at, CTF_CPU) && at->roles[CTF_CPU] < KT_CPUS_MAX)
+	if (!s->placed && has_role(at, CTF_CPU) && at->roles[CTF_CPU] < KT_CPUS_MAX)
 		s->event_cpu = (uint32_t)at->roles[CTF_CPU];
 	s->tid = -1;
-	if (has(at, CTF_TID))
+	if (has_role(at, CTF_TID))
 		s->tid = (int64_t)(int32_t)at->roles[CTF_TID];
-	else if (has(at, CTF_VTID))
+	else if (has_role(at, CTF_VTID))
 		s->tid = (int64_t)(int32_t)at->roles[CTF_VTID];
 	return LT_OK;
 }

@@ -35,7 +35,7 @@ struct lt_file {
 };
 
 /**
- * struct lt_stream - a stream, which one file or several have, and the packet and event that
+ * struct lt_stream - a stream, which is in one file or several, and the packet and event that
  *	are read
  * @next_event: time of the next event
  * @fd: the file, -1: it could not be opened
@@ -43,7 +43,8 @@ struct lt_file {
  * @files: the files that have the stream, in their order
  * @nr_files: entries of @files
  * @file: the one that is @fd
- * @other: it is of another trace than the one before: it may repeat packets
+ * @other: @fd is of another trace than the file before, and no packet of it was taken yet: its
+ *	first packets may be those of that file again
  * @buf: a part of the file
  * @cap: bytes allocated for @buf
  * @window: where in the file @buf begins
@@ -106,7 +107,7 @@ struct lt_stream {
 	uint64_t delivered;
 	bool stepped;
 	bool ended;
-	struct lt_gap gaps[3];
+	struct lt_gap gaps[3]; /* next_packet() adds no more */
 	unsigned int nr_gaps;
 	uint64_t begin;
 	bool dated;

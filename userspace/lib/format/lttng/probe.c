@@ -68,6 +68,7 @@ static bool is_tsdl(const uint8_t *data, size_t len)
 int lt_probe(const uint8_t *data, size_t len, bool whole)
 {
 	static const char v1[] = "/* CTF 1.8";
+	/* Texts that only metadata of ktape have. */
 	static const char *const mine[] = {
 		"tracer_name = \"ktape\"",
 		"table_hash = ",

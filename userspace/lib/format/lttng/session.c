@@ -72,7 +72,7 @@ static int parse_data(struct kt_import *in, struct lt_trace *t,
 	return err;
 }
 
-/* Read the metadata of a trace that is not the only one. */
+/* Read the metadata of a trace that is not the only one, from its own folder. */
 static int read_session_file(struct kt_import *in, struct lt_trace *t)
 {
 	uint8_t *data = NULL;
@@ -93,7 +93,7 @@ static int read_session_file(struct kt_import *in, struct lt_trace *t)
 	return err;
 }
 
-/* Read the metadata of the only trace. */
+/* Read the metadata of the only trace, which is what kt_import.in reads. */
 static int read_input(struct kt_import *in, struct lt_trace *t)
 {
 	int64_t there = kt_scan_need(in->in, KT_METADATA_MAX + 1ULL);
@@ -162,7 +162,7 @@ static void set_ahead(const struct lt_session *all, struct ctf_origin *o,
 		   rescale_time(first->offset, first->freq, all->freq);
 	if (rescale_time(seconds, 1, all->freq) > UINT64_MAX / 2)
 		o->ahead = UINT64_MAX / 2;
-	/* Less by what is rounded. */
+	/* 2 ns less, because converting rounds. */
 	o->latest = rescale_time((uint64_t)INT64_MAX - 2 -
 					 (uint64_t)kt_max(origin, 0),
 				 NS_PER_S, o->freq);

@@ -12,7 +12,7 @@
  * @c: its metadata
  * @classes: by class of @c: how it is mapped; in the memory of @c
  * @bytes: of @c
- * @reported_far: later ones were reported
+ * @reported_far: a time that is too large was reported, which is done once
  */
 struct lt_trace {
 	char *path;

@@ -10,8 +10,7 @@
  *	event { name = "..."; id = 0; stream_id = 0; fields := struct { ... }; };
  *
  * What lengths of sequences and tags of variants refer to is found later (resolve.c).  Not
- * read: typedef of function-like declarators and
- * callsite blocks, which are skipped.
+ * read: typedef of function-like declarators, and callsite blocks, which are skipped.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -208,6 +207,7 @@ static bool parse_tsdl_block(struct tsdl *p, enum block block)
 		tsdl_accept(p, ";");
 	}
 	tsdl_leave(p, outside);
+	/* The semicolon may be missing. */
 	return tsdl_expect(p, "}") && (tsdl_accept(p, ";") || true);
 }
 
@@ -263,8 +263,8 @@ static bool parse_statement(struct tsdl *p)
 }
 
 /*
- * Find the byte order of the trace, which numbers have that are declared before it, too.
- * What is wrong in the text is said when it is parsed.
+ * Find the byte order of the trace before parsing: it holds for all numbers, also for those that
+ * are declared before it.  Errors in the text are reported when it is parsed.
  */
 static void find_order(struct ctf *c, const char *text, size_t len)
 {

@@ -25,6 +25,7 @@ bool tsdl_bad(struct tsdl *p, const char *format, ...)
 	return false;
 }
 
+/* Fail without memory, or because ctf_new_type() has reached CTF_TYPES.  Return: false. */
 bool tsdl_no_memory(struct tsdl *p)
 {
 	if (!p->failed)
@@ -132,7 +133,7 @@ static void take_tsdl_text(struct tsdl *p)
 			plain[len++] = *from;
 		}
 	}
-	/* A NUL ends it, as it does where it is used. */
+	/* Cut it at a NUL, because its users take a NUL for its end. */
 	set_word(p, plain, strnlen(plain, len));
 	free(plain);
 	p->at++;
@@ -182,6 +183,7 @@ static void take_sign(struct tsdl *p)
 	p->at += n;
 }
 
+/* Take the next token; TSDL_END at the end of the text and after an error. */
 void tsdl_next(struct tsdl *p)
 {
 	skip_tsdl_space(p);
@@ -205,6 +207,7 @@ void tsdl_next(struct tsdl *p)
 	}
 }
 
+/* Check whether the current token is this word or sign. */
 bool tsdl_is(const struct tsdl *p, const char *word)
 {
 	return (p->token == TSDL_WORD || p->token == TSDL_SIGN) &&
@@ -220,6 +223,7 @@ bool tsdl_accept(struct tsdl *p, const char *word)
 	return true;
 }
 
+/* Go past a word or sign.  Return: false after tsdl_bad() if something else is there. */
 bool tsdl_expect(struct tsdl *p, const char *word)
 {
 	if (tsdl_accept(p, word))

@@ -66,6 +66,7 @@ static bool is_true(const struct tsdl *p)
 					 tsdl_is(p, "true") || tsdl_is(p, "TRUE");
 }
 
+/* Set the byte order of a type to the current token. */
 void tsdl_set_order(const struct tsdl *p, struct ctf_type *t)
 {
 	if (tsdl_is(p, "be") || tsdl_is(p, "network"))
@@ -142,6 +143,7 @@ static bool parse_attributes(struct tsdl *p, struct ctf_type *t)
 	return tsdl_expect(p, "}");
 }
 
+/* Parse "", "= 1" or "= 1 ... 9" of a label; "" is @last, the number behind the label before. */
 static bool parse_range(struct tsdl *p, struct ctf_range *r, int64_t *last)
 {
 	r->low = r->high = *last;
@@ -380,6 +382,7 @@ static const struct ctf_type *parse_named(struct tsdl *p)
 	return best;
 }
 
+/* Parse a type, declared here or by its name.  Return: the type, or NULL after an error. */
 const struct ctf_type *tsdl_parse_type(struct tsdl *p)
 {
 	const struct ctf_type *t;

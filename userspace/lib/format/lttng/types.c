@@ -9,7 +9,7 @@
 
 #include "ctf.h"
 
-/* Keys of the environment. */
+/* Keys of the environment with the tracer's version, in the order of ctf.version_of. */
 const char *const ctf_versions[3] = {
 	"tracer_major",
 	"tracer_minor",
@@ -23,6 +23,7 @@ struct ctf_memory {
 	max_align_t data[];
 };
 
+/* Return zeroed memory that ctf_free() frees; NULL with @c->out_of_memory set. */
 void *ctf_alloc(struct ctf *c, size_t size)
 {
 	struct ctf_memory *m = NULL;
@@ -42,8 +43,9 @@ void *ctf_alloc(struct ctf *c, size_t size)
 }
 
 /*
- * Make room for one more element behind the @nr that an array has.
- * Return: the array, or NULL.  Arrays that are outgrown are freed with the rest.
+ * Make room for one more element behind the @nr that an array has.  An array has room for a power
+ * of two, so it is full if @nr is one.  Outgrown arrays are freed with the rest.
+ * Return: the array, or NULL.
  */
 void *ctf_grow(struct ctf *c, void *array, size_t nr, size_t size)
 {

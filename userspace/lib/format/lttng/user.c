@@ -26,7 +26,7 @@ static uint64_t length_of(const struct kt_user_field *f)
 	return f->kind == KT_FIELD_ARRAY ? f->value : f->len;
 }
 
-/* Return the number of elements that belongs to a field's type, or -1. */
+/* Return the number of elements if it belongs to the field's type, else -1. */
 static int64_t fixed_of(const struct kt_user_field *f)
 {
 	return f->fixed ? (int64_t)length_of(f) : -1;
@@ -388,7 +388,7 @@ int lt_extended_id(struct lttng *t, const struct kt_line *l, uint32_t *id)
 
 /**
  * lt_user_size() - bound the bytes of the field values of a user event
- * @t: trace whose @user_event lt_user_id() has set
+ * @t: trace whose @user_event lt_user_id() or lt_extended_id() has set
  * @l: the event
  *
  * Return: bytes that lt_put_user() takes at most.

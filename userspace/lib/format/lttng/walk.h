@@ -12,17 +12,19 @@
  * @v: values, and room for names
  * @at: place in the packet
  * @path: @v->path
- * @next: number of the next entry
- * @extra: of the next one inside a variant, if fields of fixed numbers are searched
- * @fields: entries that are no labels
+ * @next: number of the next entry; with @split only of those outside of variants
+ * @extra: with @split: number of the next entry inside a variant
+ * @fields: entries that are no labels, at most KT_TP_FIELDS
  * @number: the last number, as it was read
- * @end: number after the last entry that each event has
- * @loose: each event has all its entries anew
- * @inside: inside a variant
- * @split: events inside variants have numbers of their own
+ * @end: number after the last entry that each event has, of the payload or with the contexts;
+ *	further fields outside of variants are left out
+ * @loose: a user event with variants: its entries are numbered anew for each event
+ * @inside: variants around the field
+ * @split: a native event: kt_tp_bind() refers to entries by number, so those that each event has
+ *	keep their numbers, and those inside variants come behind them
  * @real: contexts say the thread by its id
  * @known: they say it by that, or by its id in the name space of its process
- * @named: they say its name as well
+ * @named: @known, and they say its name as well
  * @cut: names that were cut
  * @visits: types so far
  * @depth: types inside types
@@ -65,7 +67,7 @@ uint8_t lt_array_type(const struct ctf_type *t);
 void lt_describe_field(struct kt_tp_field *f, struct lt_walk *w,
 		       const struct ctf_type *t);
 
-/* Is a member of a context, used as enum lt_use says, a field of the event? */
+/* Check whether a member of a context is a field of the event.  @use: enum lt_use. */
 static inline bool lt_is_kept(uint8_t use)
 {
 	return use == LT_KEEP || use == LT_CLASH;

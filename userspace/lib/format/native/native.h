@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The native format for the table of formats: written here, read by stream/.  Read out.c,
- * the only file, after lib/stream/packet.h and lib/write/write.h, whose functions it calls.
+ * The native format as the table of formats needs it: written here, read by lib/stream.  Read
+ * out.c, the only file, after lib/stream/packet.h and lib/write/write.h, whose functions it calls.
  */
 #ifndef _KT_FORMAT_NATIVE_H
 #define _KT_FORMAT_NATIVE_H

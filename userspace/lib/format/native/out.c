@@ -46,8 +46,8 @@
 #define PACKET	     (64U << 10)
 #define PACKET_SMALL (4U << 10) /* with more than MANY streams */
 #define MANY	     512U
-#define RECORD_EXTRA (KTAPE_TIME_EXTEND_SIZE + 16)
-#define KINDS	     3
+#define RECORD_EXTRA (KTAPE_TIME_EXTEND_SIZE + 16) /* beside a record */
+#define KINDS	     3	       /* of rings: enum ktape_ring_kind */
 #define TID_NONE     INT32_MIN /* no record has set the thread yet */
 
 /**
@@ -285,6 +285,7 @@ static int open_packet(struct kt_sink *s, struct stream *st, unsigned int kind,
 	return 0;
 }
 
+/* Return the most bytes that ktape_build_add() needs for a record. */
 static size_t record_room(const struct ktape_record *r)
 {
 	return 8 + r->nargs * 4U + RECORD_EXTRA +
@@ -404,7 +405,7 @@ static int put_context(struct kt_sink *s, const struct stream *own,
 		.opcode = KTAPE_EV_CONTEXT,
 		.nargs = 1,
 		.args = args,
-		.dat20 = 0xff,
+		.dat20 = 0xff, /* the priority is not known */
 	};
 	struct ktape_event at;
 	int err;
@@ -480,7 +481,7 @@ static int native_event(struct kt_sink *s, const struct ktape_event *e)
 		return -ENOMEM;
 	if (e->opcode == KTAPE_TIME_EXTEND) /* ktape_build_add() inserts its own */
 		return 0;
-	/* The output is marked "converted", which would make it another format's event. */
+	/* In the output, which is marked "converted", it would be taken for a tracer's event. */
 	if (!e->known && e->opcode == KTAPE_EV_USER_EVENT && e->nargs &&
 	    ktape_event_arg(e, 0) >= KTAPE_FORMAT_ID_FIRST) {
 		kt_sink_miss(s, "user events with ids that no program may use", 1);
@@ -515,7 +516,7 @@ static int native_notice(struct kt_sink *s, const struct ktape_notice *n)
 
 	if (!st)
 		return 0;
-	/* Its first packet says that others were before it: see trace/begin.c. */
+	/* The number of its first packet, 1, already says that earlier ones are missing. */
 	if (n->reasons & KTAPE_NOTICE_OVERWRITTEN && n->continued)
 		return 0;
 	if (!st->open && !st->seq) { /* before the first event */

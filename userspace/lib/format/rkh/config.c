@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * RKH trace: the configuration of a stream.  It is read from and written to the record
- * FWK_TCFG, taken from options, and packed into the arguments of a user event.
+ * RKH trace, the trace of a framework for state machines (rkh.c draws it): the configuration of a
+ * stream.  It is read from and written to the record FWK_TCFG, taken from options, and packed into
+ * the arguments of a user event.
  */
 #include "util/parse.h"
 
 #include "internal.h"
 
-#define BODY 13U /* bytes of the record after its id, without checksum */
+#define BODY	  13U /* bytes of the record after its id, without checksum */
+#define TCFG_WIDE 0x50cU /* its id in 2 or 4 bytes: group << 8 | number */
 
 /* The default configuration, assumed for a stream without a configuration record. */
 static const struct kt_rkh_config usual = {
@@ -26,6 +28,7 @@ static const struct kt_rkh_config usual = {
 	.pools = 4,
 };
 
+/* Check whether a field may have @n bytes. */
 static bool is_config_width(unsigned int n, unsigned int max)
 {
 	return (n == 1 || n == 2 || n == 4 || n == 8) && n <= max;
@@ -47,7 +50,7 @@ static bool is_valid_config(const struct kt_rkh_config *c)
  */
 bool kt_rkh_get_config(struct kt_rkh_config *c, const uint8_t *data, size_t len)
 {
-	uint32_t id = c->id == 1 ? KT_RKH_TCFG : 0x50c;
+	uint32_t id = c->id == 1 ? KT_RKH_TCFG : TCFG_WIDE;
 	struct kt_rkh_config n = { .id = c->id };
 	const uint8_t *p = data + c->id;
 
@@ -85,7 +88,7 @@ bool kt_rkh_get_config(struct kt_rkh_config *c, const uint8_t *data, size_t len)
  */
 size_t kt_rkh_put_config(const struct kt_rkh_config *c, uint8_t *to)
 {
-	uint32_t id = c->id == 1 ? KT_RKH_TCFG : 0x50c;
+	uint32_t id = c->id == 1 ? KT_RKH_TCFG : TCFG_WIDE;
 	uint8_t *p = to, sum = 0;
 
 	for (unsigned int i = 0; i < c->id; i++, id >>= 8)

@@ -16,6 +16,7 @@
 #define LINUX_FIXED \
 	4 /* typed arguments of a Linux stream before an event's own */
 
+/* Let an event have what kt_rkh_json() needs; @size: bytes of @t->typed that belong to it. */
 static void set_raw(struct kt_rkh_import *t, struct kt_foreign *f,
 		    const struct kt_rkh_event *e, size_t size)
 {
@@ -171,10 +172,10 @@ static int emit_rkh_names(struct kt_import *s, const struct kt_rkh_event *e,
 /* ---- events of a Linux stream ----------------------------------------------- */
 
 static const uint8_t fixed[LINUX_FIXED] = {
-	KTAPE_FORMAT_U8,
-	KTAPE_FORMAT_U16,
-	KTAPE_FORMAT_OBJECT,
-	KTAPE_FORMAT_X32,
+	KTAPE_FORMAT_U8,     /* opcode */
+	KTAPE_FORMAT_U16,    /* CPU */
+	KTAPE_FORMAT_OBJECT, /* thread */
+	KTAPE_FORMAT_X32,    /* dat20 */
 };
 
 /* Read opcode, CPU, thread and dat20.  Return: the byte after them, or NULL. */
@@ -196,7 +197,10 @@ static const uint8_t *get_fixed(struct kt_foreign *f, const uint8_t *p,
 	return f->cpu < KT_CPUS_MAX && f->dat20 <= KTAPE_DAT20_MASK ? p : NULL;
 }
 
-/* Read arguments, and the parts of the blob, which are joined at @room.  Return: false if malformed. */
+/*
+ * Read arguments, and the parts of the blob, which are joined at @room.
+ * Return: false if they are malformed.
+ */
 static bool get_rest(struct kt_foreign *f, const uint8_t *p, const uint8_t *end,
 		     uint8_t *room)
 {

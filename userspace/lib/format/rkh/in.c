@@ -15,8 +15,8 @@
 	4 /* frames with a valid checksum that make rkh_probe() certain */
 #define PROBE_PLAIN \
 	16 /* the same for frames of which only the id can be checked */
-#define HEAD_MAX   64U /* bytes of a flag and a configuration, with escapes */
-#define FRAMES_MAX KT_RKH_FRAMED(KT_RKH_FRAME_MAX)
+#define HEAD_MAX	64U /* bytes of a flag and a configuration, with escapes */
+#define FRAME_BYTES_MAX KT_RKH_FRAMED(KT_RKH_FRAME_MAX) /* with escapes */
 
 static const struct ktape_codec_option options[] = {
 	{ "id-width", "1|2|4", "bytes of an event's id (default 1)" },
@@ -227,8 +227,8 @@ static int rkh_next(struct kt_import *s)
 	int err = 0;
 
 	t->offset = s->in->offset;
-	len = kt_frames_next(s, KT_RKH_FLAG, FRAMES_MAX, &frame);
-	len = kt_frames_notify(s, len, t->offset, FRAMES_MAX);
+	len = kt_frames_next(s, KT_RKH_FLAG, FRAME_BYTES_MAX, &frame);
+	len = kt_frames_notify(s, len, t->offset, FRAME_BYTES_MAX);
 	if (len == KT_FRAME_END)
 		return end_rkh_input(s);
 	if (len == KT_FRAME_LONG) {

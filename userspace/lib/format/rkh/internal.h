@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * RKH trace: what the files of this folder share.  Read them in this order; each calls only
- * those before it:
+ * RKH trace, the trace of a framework for state machines: what the files of this folder share.
+ * Read them in this order; each calls only those before it:
  *
  * kinds.c	the table of events
  * rkh.c	events as bytes, frames; it draws the format
@@ -51,13 +51,13 @@ enum kt_rkh_id {
 	KT_RKH_USER = 0xc0
 };
 
-/* Flags of the configuration. */
-#define KT_RKH_SENDER  (1U << 0)
-#define KT_RKH_QUE_LOW (1U << 11)
-#define KT_RKH_MP_LOW  (1U << 12)
-#define KT_RKH_SEQ     (1U << 15)
-#define KT_RKH_CHECK   (1U << 17)
-#define KT_RKH_ALL     0x3ffffU
+/* Flags of the configuration; KT_RKH_TIME, bit 16, is in rtos/foreign.h. */
+#define KT_RKH_SENDER  (1U << 0)  /* events have their sender */
+#define KT_RKH_QUE_LOW (1U << 11) /* events have the low mark of queues */
+#define KT_RKH_MP_LOW  (1U << 12) /* events have the low mark of pools */
+#define KT_RKH_SEQ     (1U << 15) /* frames have a sequence number */
+#define KT_RKH_CHECK   (1U << 17) /* frames have a checksum */
+#define KT_RKH_ALL     0x3ffffU /* these, and those that reading does not need */
 #define KT_RKH_LINUX   (1U << 31) /* a Linux stream, see below */
 
 /**

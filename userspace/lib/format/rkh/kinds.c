@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* RKH trace: the table of its events; struct kt_rkh_kind explains the type letters. */
+/*
+ * RKH trace, the trace of a framework for state machines (rkh.c draws it): the table of its events.
+ * struct kt_rkh_kind explains the type letters.
+ */
 #include <stddef.h>
 
 #include "internal.h"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Writing RKH trace: the event that each native event becomes, in a Linux stream (internal.h)
- * or when the stream of an RKH target is written again.
+ * Writing RKH trace, the format that rkh.c draws: the event that each native event becomes.  A
+ * native trace becomes a Linux stream (internal.h).  A trace that was read from an RKH target, a
+ * device that runs that framework, becomes the target's stream again.
  */
 #include <ktape/formats.h>
 #include <ktape/mark.h>
@@ -193,6 +194,7 @@ static int find_rkh_user(struct kt_sink *s, const struct ktape_event *e,
 	return kt_rkh_name(s, e->ts, KT_RKH_TUSR, *user, name, len);
 }
 
+/* Write a native event as a user event of a Linux stream. */
 static int map_any(struct kt_sink *s, const struct ktape_event *e)
 {
 	struct kt_rkh_sink *t = s->state;
@@ -271,6 +273,7 @@ static int map_rkh(struct kt_sink *s, const struct ktape_event *e, unsigned int 
 	return kt_rkh_put(s, &out, e->ts);
 }
 
+/* Write a user event: as an event of RKH, under its own number, or as any native event. */
 static int map_rkh_user(struct kt_sink *s, const struct ktape_event *e)
 {
 	struct kt_rkh_sink *t = s->state;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Writing RKH trace: an event's time, number and frame. */
+/* Writing RKH trace, the format that rkh.c draws: an event's time, number and frame. */
 #include "util/nanoseconds.h"
 #include "util/wide.h"
 

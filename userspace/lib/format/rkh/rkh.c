@@ -5,7 +5,7 @@
  *
  *	stream	= 0x7e frame 0x7e frame 0x7e ...
  *	frame	= escape(id | sequence | time stamp | field field ... | checksum)
- *		         1 B     1 B       1-4 B      configured width    1 B
+ *		        1-4 B    1 B       1-4 B      configured width    1 B
  *
  * Numbers are little-endian.  0x7e and 0x7d inside a frame become 0x7d and the byte xor
  * 0x20.  All bytes of a frame, with the checksum and before escaping, sum up to zero.  The

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* RKH trace for the table of formats: input and output. */
+/*
+ * The format rkh, the trace of the RKH framework for state machines, as the table of formats needs
+ * it: input, output, and the fields of its user events.
+ */
 #ifndef _KT_FORMAT_RKH_H
 #define _KT_FORMAT_RKH_H
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * RKH trace: fields of events as typed arguments of user events and back, and as JSON.
+ * RKH trace, the trace of a framework for state machines (rkh.c draws it): fields of events as
+ * typed arguments of user events and back, and as JSON.
  *
  * ktape and RKH number the formats of typed arguments alike.  In ktape an address always
  * has 8 bytes and a signal 4; in an RKH stream the configuration gives their widths.
@@ -63,7 +64,7 @@ static int64_t copy_args(const struct kt_rkh_config *c, bool to_rkh,
 	uint8_t *out = to;
 
 	while (p < end) {
-		unsigned int format = *p & 15, from, more;
+		unsigned int format = *p & 15, from, more; /* width above it */
 
 		*out++ = *p++;
 		if (format >= FORMATS)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * RKH trace: names and fields of its events that are kept as user events, and what they
- * report of queues and memory pools (show/user_event.h).
+ * RKH trace, the trace of a framework for state machines (rkh.c draws it): names and fields of its
+ * events that are kept as user events, and what they report of queues and memory pools
+ * (show/user_event.h).
  */
 #include <ktape/formats.h>
 #include <ktape/mark.h>
@@ -33,12 +34,15 @@ static const struct {
 	const char *kind;
 	const char *what;
 } numbers[] = {
+	/* MP_INIT, MP_GET, MP_PUT */
 	{ 0x00, KTAPE_USER_RKH_OBJECT, "nb", "Memory Pool", "Free" },
 	{ 0x01, KTAPE_USER_RKH_OBJECT, "nfree", "Memory Pool", "Free" },
 	{ 0x02, KTAPE_USER_RKH_OBJECT, "nfree", "Memory Pool", "Free" },
+	/* QUE_GET, QUE_FIFO, QUE_LIFO */
 	{ 0x21, KTAPE_USER_QUEUE, "nelem", "Queue", "State" },
 	{ 0x22, KTAPE_USER_QUEUE, "nelem", "Queue", "State" },
 	{ 0x23, KTAPE_USER_QUEUE, "nelem", "Queue", "State" },
+	/* SMA_GET, SMA_FIFO, SMA_LIFO */
 	{ 0x42, KTAPE_USER_THREAD, "nelem", "Active Object", "Queue" },
 	{ 0x43, KTAPE_USER_THREAD, "nelem", "Active Object", "Queue" },
 	{ 0x44, KTAPE_USER_THREAD, "nelem", "Active Object", "Queue" },

@@ -10,7 +10,8 @@
  *	sched_switch, context	B and E on process 0, whose threads are the CPUs
  *	interrupts, ISRs	B and E within these
  *	system calls		B and E on their thread
- *	gate spans		X on their thread
+ *	gate spans		X on their thread (irq_span, ...: what took longer than a
+ *				time that --gate gave, in one record)
  *	markers, values		b and e; C
  *	RTOS object states	b and e, or C
  *	thread names		M
@@ -140,7 +141,10 @@ static char *put_chrome_args(char *p, const struct kt_line *l)
 	return kt_put_str(p, "}}");
 }
 
-/* Return the kind of a value without a name; the same for both ends of a slice. */
+/*
+ * Return a word for a value without a name.  Both events of a marker get the same one, because the
+ * viewer pairs them by it.
+ */
 static const char *chrome_kind_of(const struct kt_line *l, unsigned int type)
 {
 	switch (type) {
@@ -249,7 +253,7 @@ static char *close_call(char *p, struct chrome *t, const struct kt_line *l,
 
 static char *put_chrome_switch(char *p, struct chrome *t, const struct kt_line *l)
 {
-	uint32_t state = l->event->dat20 >> 16 & 15;
+	uint32_t state = l->event->dat20 >> 16 & 15; /* prev_state */
 
 	p = close_slices(p, t, l);
 	if (state == KTAPE_STATE_X || state == KTAPE_STATE_Z)

@@ -68,7 +68,7 @@ static const char head[] =
 	"#              | |         |   |||||     |         |\n";
 
 #define WOKEN "comm={tid:c} pid={tid} prio={prio:p} target_cpu={target_cpu:3}"
-#define MOVED "comm={tid:c} pid={tid}"
+#define TASK  "comm={tid:c} pid={tid}"
 #define BLOCK "{dev:d} {op} {bytes} () {sector} + {bytes:h}"
 #define SKB   "dev={dev:n} skbaddr={skb:x} len={len}"
 #define WORK  "work struct {work:x}: function {function:f}"
@@ -94,7 +94,7 @@ static const struct kt_layout_row rows[] = {
 	  "filename={tid:c} pid={tid} old_pid={old_tid}" },
 	{ KTAPE_EV_PROCESS_EXIT, NULL, "sched_process_exit",
 	  "comm={tid:c} pid={tid} prio={prio:p}" },
-	{ KTAPE_EV_PROCESS_FREE, NULL, "sched_process_free", MOVED },
+	{ KTAPE_EV_PROCESS_FREE, NULL, "sched_process_free", TASK },
 	{ KTAPE_EV_PROCESS_RENAME, NULL, "task_rename", "pid={tid} newcomm={tid:c}" },
 	{ KTAPE_EV_IRQ_HANDLER_ENTRY, NULL, "irq_handler_entry",
 	  "irq={irq} name={irq:n}" },
@@ -215,11 +215,12 @@ static void count_trace_marker(struct kt_sink *s, const struct kt_line *l)
 	const struct ktape_event *e = l->event;
 	unsigned int type = e->opcode == KTAPE_EV_MARK_VALUE ? KTAPE_TYPE_VALUEID :
 							       KTAPE_TYPE_MARKER;
-	uint64_t nr = e->dat20 & 1; /* of the thread, or cut */
+	/* Bit 0: the marker is one of the thread, or the text was cut. */
+	uint64_t nr = e->dat20 & 1;
 
 	if (e->opcode != KTAPE_EV_TEXT) {
 		nr += e->blob_size != 0;
-		/* A name stands in the place of the number; an end has neither. */
+		/* Left out are the number where the name is written, and both of an end. */
 		nr += e->opcode == KTAPE_EV_MARK_END ||
 		      kt_name_of(l, type, ktape_event_arg(e, 0)).text;
 	}

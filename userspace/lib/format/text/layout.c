@@ -8,9 +8,9 @@
 
 #include "layout.h"
 
-#define PIECES	      14
-#define DEADLINE_PRIO 255
-#define IDLE_EXIT     255
+#define PIECES	      14  /* of a row at most, plus 1 */
+#define DEADLINE_PRIO 255 /* the deadline class, shown as -1 */
+#define IDLE_EXIT     255 /* leaving idle, shown as -1 of 32 bits */
 #define HALF_KIB      512
 
 /**

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Lines of text as another tracer writes them, shared by ftrace.c and traceprinter.c. */
+/*
+ * Lines of text as another tracer writes them, shared by ftrace.c and traceprinter.c.  (Layouts of
+ * the kernel's records are something else: format/layout.h.)
+ */
 #ifndef _KT_LAYOUT_H
 #define _KT_LAYOUT_H
 

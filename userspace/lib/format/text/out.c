@@ -7,7 +7,8 @@
 #include "format/writer.h"
 #include "text.h"
 
-static int lines_begin(struct kt_sink *s)
+/* Lines need nothing before the first event, or after the last one. */
+static int write_nothing(struct kt_sink *s)
 {
 	(void)s;
 	return 0;
@@ -35,16 +36,16 @@ const struct kt_codec_out kt_text_out = {
 	.extra = true,
 	.entries = true,
 	.alone = true,
-	.begin = lines_begin,
+	.begin = write_nothing,
 	.event = put_plain_text,
-	.end = lines_begin,
+	.end = write_nothing,
 };
 
 const struct kt_codec_out kt_jsonl_out = {
 	.extra = true,
 	.entries = true,
 	.alone = true,
-	.begin = lines_begin,
+	.begin = write_nothing,
 	.event = put_plain_json,
-	.end = lines_begin,
+	.end = write_nothing,
 };

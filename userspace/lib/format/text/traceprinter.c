@@ -39,7 +39,7 @@ struct printer {
 #define THREAD(name, tid) "THREAD", name, "pid:{" tid ":g} tid:{" tid "}"
 
 static const struct kt_layout_row rows[] = {
-	/* put_traceprinter_switch() writes it. */
+	/* put_traceprinter_switch() writes it; the text only says which fields it has. */
 	{ KTAPE_EV_SCHED_SWITCH, "THREAD", "THREADY",
 	  "{prev_tid}{next_tid}{prev_state}" },
 	{ KTAPE_EV_SCHED_WAKEUP, THREAD("THREADY", "tid") },
@@ -159,7 +159,7 @@ static char *put_traceprinter_switch(char *p, const struct kt_line *l)
 		[KTAPE_STATE_PREEMPTED] = "THREADY",
 	};
 	uint64_t prev = ktape_event_arg(l->event, 0);
-	const char *state = states[l->event->dat20 >> 16 & 15];
+	const char *state = states[l->event->dat20 >> 16 & 15]; /* prev_state */
 
 	p = put_traceprinter_thread(p, l, state ? state : "THREADY", (int32_t)prev);
 	return put_traceprinter_thread(p, l, "THRUNNING",
@@ -228,7 +228,7 @@ static char *put_traceprinter_event(char *p, const struct printer *t,
 	return put_process_end(p, l);
 }
 
-/* Check whether an event has all its fields in its line: those of the target have not. */
+/* Check whether a line has all fields of its event: those with a row have only the row's. */
 static bool has_all_fields(const struct printer *t, const struct ktape_event *e)
 {
 	return !kt_layout_row(&t->layout, e);

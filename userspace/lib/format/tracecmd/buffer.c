@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Where the pages of each CPU are, in each buffer of a trace.dat. */
+/*
+ * Where the pages of each CPU are, in each buffer of a trace.dat: that of the machine (the name of
+ * this one is ""), and those of instances of ftrace.
+ */
 #include "internal.h"
+
+#define PAGE_MIN 4096U /* bytes of the smallest page of a kernel */
 
 /* Note a buffer beside that of the machine.  Return: 0 or negative errno. */
 static int add_buffer(struct kt_part *p, const char *name, uint64_t offset)
@@ -23,6 +28,10 @@ static int add_buffer(struct kt_part *p, const char *name, uint64_t offset)
 	return 0;
 }
 
+/*
+ * Note where the pages of a CPU are.  With compression the number of their chunks is read, which
+ * comes first.
+ */
 static int add_tracecmd_cpu(struct kt_part *p, const char *buffer, uint32_t cpu,
 			    uint64_t offset, uint64_t size, bool packed)
 {
@@ -100,13 +109,16 @@ int tc_take_buffer(struct kt_part *p)
 		err = kt_part_text(p, &name);
 	if (!err)
 		err = kt_part_text(p, &clock);
-	/* trace-cmd 3.2 also has the page size of the buffer. */
+	/*
+	 * From version 3.2 on trace-cmd has the page size before the number of CPUs.  The rest has
+	 * 20 bytes for each CPU: its length tells whether one number comes first or two.
+	 */
 	if (!err)
 		err = kt_part_take32(p, &page);
 	if (!err && p->len - p->at >= 4 && (p->len - p->at - 4) % 20 == 0 &&
 	    (p->len - p->at) % 20 != 0) {
 		err = kt_part_take32(p, &cpus);
-		if (page < 4096 || page > TC_PAGE_MAX || page & (page - 1))
+		if (page < PAGE_MIN || page > TC_PAGE_MAX || page & (page - 1))
 			return kt_import_fail(p->s, p->offset,
 					      "the page size of a buffer is wrong");
 		t->page_size = page;

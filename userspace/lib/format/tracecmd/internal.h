@@ -104,6 +104,9 @@ struct tc_buffer {
 
 /**
  * struct tc_lost - events that a CPU lost, from its statistics
+ * @cpu: the CPU
+ * @count: how many
+ * @used: they were taken for a buffer of the CPU
  */
 struct tc_lost {
 	uint32_t cpu;
@@ -116,7 +119,6 @@ struct tc_lost {
  * @tp: memory of the mapping
  * @file: the file
  * @version: 6 or 7
- * @long_size: bytes of a long of the traced machine's programs
  * @page_size: bytes of its pages
  * @packed: enum tc_packing: how sections may be compressed
  * @described: layouts of all events, names of functions and threads
@@ -145,7 +147,6 @@ struct tc {
 	struct kt_tp tp;
 	struct tc_file file;
 	unsigned int version;
-	unsigned int long_size;
 	uint32_t page_size;
 	uint8_t packed;
 	struct kt_tracing_data described;

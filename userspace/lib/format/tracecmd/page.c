@@ -137,6 +137,7 @@ static int next_chunk(struct kt_import *s, struct tc_cpu *c)
 	return 1;
 }
 
+/* Read the next page.  Return: 1, 0 at the end, or negative errno. */
 static int read_page(struct kt_import *s, struct tc_cpu *c)
 {
 	int err = make_page_room(s, c, c->page_size);
@@ -210,6 +211,7 @@ static int next_page(struct kt_import *s, struct tc_cpu *c)
 
 /* ---- records ------------------------------------------------------------------------------ */
 
+/* Complete an absolute time, which has 59 bits, by the highest bits of the time before it. */
 static uint64_t whole_stamp(uint64_t before, uint64_t time)
 {
 	return time | (before & STAMP_HIGH);

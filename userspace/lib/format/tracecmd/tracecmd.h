@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* trace.dat of trace-cmd for the table of formats: input only. */
+/* The format tracecmd, trace.dat of trace-cmd, as the table of formats needs it: input only. */
 #ifndef _KT_FORMAT_TRACECMD_H
 #define _KT_FORMAT_TRACECMD_H
 
