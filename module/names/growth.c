@@ -59,7 +59,7 @@ static bool table_rests(void)
 	       time_before(jiffies, READ_ONCE(kt_table.failed_at) + TRY_AGAIN);
 }
 
-/* Make the table have @nr slots, at most.  Return: 0 or -ENOMEM. */
+/* Let the table grow to @nr slots.  Return: 0; -ENOMEM: it has fewer. */
 static int table_extend(u32 nr)
 {
 	u32 at, end;
