@@ -31,6 +31,7 @@ static const char *const event_reasons[] = {
 	[KTAPE_EVENT_GONE] = "the probed function's module was unloaded",
 	[KTAPE_EVENT_LAYOUT] =
 		"the kernel's functions are elsewhere than expected, or unnamed",
+	/* KTAPE_EVENT_RIGHTS: log_event_info() sets state and reason. */
 };
 
 /*

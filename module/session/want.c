@@ -3,9 +3,9 @@
  * The want bits of each CPU, as they follow from the profiles, filters and triggers of
  * all sessions (struct kt_cpu in event/cpu.h).
  *
- * Computing them takes some 25,000 instructions.  The controlling task does that once
- * for all CPUs whose ways are the same, into a plan.  A CPU then stores only what
- * changes.
+ * The want bits of a CPU and what goes with them are its ways (struct kt_ways).  Computing
+ * them takes some 25,000 instructions.  The controlling task does that once for all CPUs
+ * whose ways are the same, into a plan.  A CPU then stores only what changes.
  *
  * Everything here happens with kt_session_lock held, or in an interrupt that its
  * holder waits for.  So neither the plan nor the ways of a CPU change meanwhile.

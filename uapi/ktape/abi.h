@@ -455,11 +455,11 @@ struct ktape_object_entry {
 #define KTAPE_FEATURE_DISCARD	  (1ULL << 2) /* discard mode and consumers */
 #define KTAPE_FEATURE_TRACEPOINTS (1ULL << 3) /* kernel has tracepoints */
 #define KTAPE_FEATURE_POS32	  (1ULL << 4) /* struct ktape_ring_page: two words */
-#define KTAPE_FEATURE_FILTER	  (1ULL << 5)  /* ktape/filter.h */
-#define KTAPE_FEATURE_KPROBE	  (1ULL << 6)  /* run-time probes */
-#define KTAPE_FEATURE_STACK	  (1ULL << 7)  /* call stacks */
-#define KTAPE_FEATURE_CGROUP	  (1ULL << 8)  /* filter by cgroup */
-#define KTAPE_FEATURE_NAMES	  (1ULL << 9)  /* ktape/session.h */
+#define KTAPE_FEATURE_FILTER	  (1ULL << 5) /* ktape/filter.h */
+#define KTAPE_FEATURE_KPROBE	  (1ULL << 6) /* run-time probes */
+#define KTAPE_FEATURE_STACK	  (1ULL << 7) /* call stacks */
+#define KTAPE_FEATURE_CGROUP	  (1ULL << 8) /* filter by cgroup */
+#define KTAPE_FEATURE_NAMES	  (1ULL << 9) /* named sessions, ktape/session.h */
 #define KTAPE_FEATURE_SNAPSHOT	  (1ULL << 10) /* snapshot mode */
 #define KTAPE_FEATURE_TRIGGER	  (1ULL << 11) /* ktape/trigger.h */
 #define KTAPE_FEATURE_PERSIST	  (1ULL << 12) /* there is a persistent region */
