@@ -102,7 +102,7 @@ static void record_with_stack(const struct kt_filters *f, struct kt_ring *r,
 	kt_count(&r->page->emitted[KTAPE_CLASS_STACK]);
 	if (!kt_filter_pass_rate(f, r, &stack))
 		return;
-	/* A block that the stack opens belongs to the incoming task. */
+	/* A block that the stack opens belongs to the incoming task, next_tid and next_prio. */
 	if (is_switch)
 		old = kt_coming_set(rec->args[1], rec->code >> 16 & 0xff);
 	kt_stack_record(r, rec);

@@ -71,8 +71,8 @@ static void owner_wake(struct irq_work *work)
  * kt_owner_wake() - Wake all readers of a session
  * @owner: part of the session
  *
- * A reader that begins to wait meanwhile has been woken, or has seen what this call
- * is about: it adds itself with the lock that this call has held before.
+ * A reader that enters the queue behind this walk is not woken.  It enters with the lock
+ * that this call has held before, so it sees the change for which readers are woken.
  *
  * Context: process context, may sleep.
  */

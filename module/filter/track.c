@@ -502,8 +502,8 @@ static void track_drop(struct kt_track *t, u32 set)
  * kt_track_close() - Remove all threads from a set, and close it
  * @set: one bit, not used by any filter
  *
- * Holds track_lock for one thread at a time.  From the end on, because a slot becomes
- * free at once if the next one is.
+ * Holds track_lock for one thread at a time.  Goes through the table from its end, because a
+ * slot becomes free at once if the next one is.
  *
  * Context: process context, may sleep.
  */

@@ -159,7 +159,7 @@ static void table_start_work(struct irq_work *work)
 {
 	bool grows = READ_ONCE(kt_table.nr) < kt_table.max && !table_rests();
 
-	/* It may be waiting to try again. */
+	/* The work item may be waiting to try again: let it begin earlier. */
 	mod_delayed_work(system_highpri_wq, &kt_table.work,
 			 grows ? 0 : REPORT_AGAIN);
 }

@@ -118,6 +118,7 @@ static nokprobe_inline void kprobe_slot_record(const struct kt_slot *slot,
 		blob[1 + 2 * i] = (u32)value;
 		blob[2 + 2 * i] = (u32)(value >> 32);
 	}
+	/* dat20: bit 0 is ret, which KTAPE_PROBE_RETURN is as well. */
 	rec.code = KT_CODE(opcode,
 			   (slot->flags & KTAPE_PROBE_RETURN) | tokens << 1, 1, 1);
 	kt_event_record(KTAPE_RING_EVENT, &rec);

@@ -77,7 +77,10 @@ static noinline __noclone void notrace record_switch_any(void *data, bool preemp
 	kt_probe_leave();
 }
 
-/* Record a switch in any number of sessions. */
+/*
+ * Record a switch in any number of sessions; record_switch_any() if an event has to be checked,
+ * or if the switch changes the pass mask.
+ */
 static noinline __noclone void notrace record_switch_many(
 	void *data, bool preempt, struct task_struct *prev,
 	struct task_struct *next, unsigned int state, unsigned long want)
