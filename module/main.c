@@ -54,12 +54,14 @@ static int init_symbols(void)
 static void exit_symbols(void)
 {
 	kt_names_exit();
+	/* Probes and sessions used it: the first pid filter allocates it. */
 	kt_track_exit();
 	kt_symbol_exit();
 }
 
 static int init_sinks(void)
 {
+	/* The probes enter what is created from now on; these enter what exists. */
 	kt_registry_walk();
 	kt_cgroups_walk();
 	return kt_sink_init(kt_session_sinks);
@@ -97,8 +99,8 @@ static int init_mark(void)
 }
 
 /*
- * What the module is made of.  The text is for the log, if @init fails: what could not
- * be made, or what of the kernel's could not be had.
+ * What the module is made of, in the order in which it is made.  @what is for the log, if
+ * @init fails: the part that could not be made, or the means of the kernel that it needs.
  */
 static const struct {
 	const char *what;

@@ -75,9 +75,10 @@ module_param(persist_drop, bool, 0444);
 MODULE_PARM_DESC(persist_drop,
 		 "discard the traces of earlier loads in that memory (0)");
 
+/* Limits of registry=, and the largest registry_max=. */
 #define REGISTRY_MIN  64
-#define REGISTRY_MAX  (1U << 20) /* at first */
-#define REGISTRY_MOST (1U << 22) /* later */
+#define REGISTRY_MAX  (1U << 20)
+#define REGISTRY_MOST (1U << 22)
 
 /* Parse bytes with an optional K, M or G.  Return: 0 or -EINVAL. */
 static int params_parse_size(const char *what, const char *text, u64 *to)
@@ -162,7 +163,7 @@ static int params_parse_mode(struct kt_session_config *c)
 
 /**
  * kt_params_parse() - check the parameters
- * @p: filled
+ * @p: receives the parameters; of @session and @persist only what parameters decide
  *
  * Context: module load.
  * Return: 0, or -EINVAL, and the log says which parameter is wrong.
@@ -227,7 +228,7 @@ static void params_session_refused(const struct kt_session_config *c, int err)
 
 /**
  * kt_params_session_created() - log why session 0 failed, or sizes that were rounded
- * @c: its configuration, filled with what failed
+ * @c: the configuration that session 0 was made from; after -ENOMEM says what failed
  * @s: session 0, or ERR_PTR
  *
  * Context: module load.

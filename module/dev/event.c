@@ -31,6 +31,7 @@ static const char *const event_reasons[] = {
 	[KTAPE_EVENT_GONE] = "the probed function's module was unloaded",
 	[KTAPE_EVENT_LAYOUT] =
 		"the kernel's functions are elsewhere than expected, or unnamed",
+	/* KTAPE_EVENT_RIGHTS: log_event_info() sets state and reason. */
 };
 
 /*
@@ -207,6 +208,7 @@ static bool trigger_compare_ok(const struct ktape_trigger_compare *c)
 	if (c->word > KTAPE_COMPARE_DAT20 || !c->width ||
 	    (c->op & ~KTAPE_COMPARE_SIGNED) >= KTAPE_COMPARE_OPS)
 		return false;
+	/* The value is in this argument word and the next one, which has to exist. */
 	if (c->width == 64)
 		return !c->shift && c->word < KTAPE_COMPARE_DAT20 - 1;
 	return c->shift + c->width <= room;

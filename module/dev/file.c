@@ -34,7 +34,8 @@ void kt_file_free(struct kt_file *kf)
  * @control: the descriptor may control the session
  *
  * Context: process context, may sleep.
- * Return: the state, or ERR_PTR.
+ * Return: the state; ERR_PTR of -ENOMEM, of -EMFILE, if a user without control rights has too
+ * many descriptors, or of -ENOENT, if the session that is to be controlled is ending.
  */
 struct kt_file *kt_file_make(struct kt_session *s, bool control)
 {
@@ -112,7 +113,7 @@ static void file_own_mapping(struct file *file, struct kt_session *s)
 struct file *kt_dev_open_session(struct kt_session *s, int flags,
 				 const struct file_operations *fops)
 {
-	/* As kt_dev_may_control() says of the file: the caller is its opener. */
+	/* What kt_dev_may_control() will say of the new file, whose opener the caller is. */
 	struct kt_file *kf = kt_file_make(s, flags == O_RDWR && kt_dev_trusted());
 	struct file *file;
 

@@ -36,7 +36,10 @@
 /* The limit for all users together is this many times that of one user. */
 #define USERS_AT_ONCE 4
 
-/* Lower limits for names: they are rare, and every session records each. */
+/*
+ * Lower limits for names, for one user and for all users together: names are rare, and every
+ * session records each.
+ */
 #define NAMES_AT_ONCE 64
 #define NAMES_RATE    16 /* per second */
 
@@ -321,7 +324,10 @@ static int kt_mark_open(struct inode *inode, struct file *file)
 	/* Emitting events is writing, also through an ioctl. */
 	if (!(file->f_mode & FMODE_WRITE))
 		return -EACCES;
-	/* The opener's rights also apply if the descriptor is passed to another process. */
+	/*
+	 * The opener's rights also apply if the descriptor is passed to another process.
+	 * mark_is_privileged() only asks whether the pointer is NULL.
+	 */
 	file->private_data = perfmon_capable() ? file : NULL;
 	return stream_open(inode, file);
 }

@@ -373,6 +373,9 @@ damaged:
 	return packet_report_damage(r, c, start);
 }
 
+/* Bytes of a registry record before the name: 8 of any record, 7 arguments, size of the name. */
+#define ENTRY_HEAD (8 + 7 * 4 + 4)
+
 /* Append the record of a registry entry.  Return: its bytes. */
 static size_t packet_put_entry(void *to, const struct ktape_object_entry *e, u64 ts)
 {
@@ -391,7 +394,7 @@ static size_t packet_put_entry(void *to, const struct ktape_object_entry *e, u64
 	word[8] = (u32)(e->died >> 32);
 	word[9] = size;
 	memcpy(&word[10], e->name, size);
-	return ALIGN(40 + size, KTAPE_RECORD_ALIGN);
+	return ALIGN(ENTRY_HEAD + size, KTAPE_RECORD_ALIGN);
 }
 
 /**
@@ -406,7 +409,7 @@ static size_t packet_put_entry(void *to, const struct ktape_object_entry *e, u64
  */
 size_t kt_packet_registry(void *buf, size_t room, unsigned int *slot, u64 *seq)
 {
-	const size_t largest = 40 + KTAPE_NAME_SIZE;
+	const size_t largest = ENTRY_HEAD + KTAPE_NAME_SIZE;
 	struct ktape_block *b = buf;
 	size_t at = KTAPE_BLOCK_HEADER;
 	struct ktape_object_entry e;

@@ -406,8 +406,9 @@ static bool read_has_begun(const struct kt_file *kf)
  * @wait: poll table
  *
  * Context: process context.
- * Return: EPOLLIN: a ring has as many unread bytes as the watermark, or read() has
- * delivered part of a packet; EPOLLIN | EPOLLHUP: the session does not record;
+ * Return: EPOLLIN: a ring has as many unread bytes as the watermark, or read() was called and
+ * has something to return at once, which need not be of a ring; EPOLLIN | EPOLLHUP: the
+ * session does not record;
  * EPOLLPRI in addition: it is a full snapshot; EPOLLERR: its rings were taken away.
  */
 __poll_t kt_dev_poll(struct file *file, struct poll_table_struct *wait)
@@ -577,7 +578,7 @@ static void reader_describe(const struct kt_file *kf, struct kt_ring *r,
 	const struct kt_cursor *c = kt_reader_cursor(rd, r->cpu, r->kind);
 	u64 commit = kt_ring_commit(r);
 
-	/* An eviction changes the three, and takes only this lock. */
+	/* An eviction changes these three members, and takes only this lock. */
 	spin_lock(&kf->session->reader_lock);
 	info->flags = (rd->registered ? KTAPE_READER_REGISTERED : 0) |
 		      (rd->reads ? KTAPE_READER_READS : 0) |

@@ -28,11 +28,14 @@ void kt_rights_init(unsigned int mode)
 }
 
 /**
- * kt_dev_is_trusted() - check whether the caller has the right to control sessions
- * @control: the caller's descriptor has it
+ * kt_dev_is_trusted() - check whether the opener of a descriptor may control sessions
+ * @control: the descriptor may control its session
  *
- * Context: process context.
- * Return: true if it has, also by a descriptor that it opens for reading.
+ * A discard session waits only for readers whose opener has that right, even if it opened the
+ * descriptor for reading only, and no quota counts their memory.
+ *
+ * Context: process context of the opener.
+ * Return: true or false.
  */
 bool kt_dev_is_trusted(bool control)
 {
@@ -42,13 +45,13 @@ bool kt_dev_is_trusted(bool control)
 }
 
 /**
- * kt_dev_trusted() - check the caller's rights, but not lockdown
+ * kt_dev_trusted() - check whether the caller may use any session, but not lockdown
  *
  * With dev_mode= the kernel has checked the permissions of the node when the
  * caller's descriptor was opened: a descriptor that is passed on passes on the right.
  *
  * Context: process context.
- * Return: true if the caller may use sessions other than its descriptor's.
+ * Return: true or false.
  */
 bool kt_dev_trusted(void)
 {

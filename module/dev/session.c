@@ -412,7 +412,7 @@ long kt_ioctl_persist_read(struct file *file, union kt_ioctl_arg *arg)
 	ret = kt_dev_allowed();
 	if (ret)
 		return ret;
-	/* They may have the kernel's log: what they say of themselves is not trusted. */
+	/* Earlier traces may have the kernel's log, and whether they say so is not trusted. */
 	if (!kt_dev_reads_log())
 		return -EPERM;
 	ret = kt_old_read(rd->offset, u64_to_user_ptr(rd->data),

@@ -378,6 +378,7 @@ void notrace ktape_emit_trace_event(u32 code, ...)
 	va_end(ap);
 	if (!buffer)
 		length = 0;
+	/* The severity is in bits 0-2 of dat20; the largest one is their mask. */
 	if (exception)
 		kt_exception(code >> 8 & KTAPE_HW_SEVERITY3, args[0], args + 1,
 			     nargs - 1, buffer, length, p);

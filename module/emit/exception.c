@@ -10,7 +10,7 @@
 #include "event/event.h"
 #include "emit.h"
 
-#define HAS_BUFFER (1U << 3)
+#define HAS_BUFFER (1U << 3) /* dat20: the field buffer, behind the severity */
 
 /**
  * kt_exception_of() - Record a trace exception in the sessions that want it
@@ -35,7 +35,7 @@ void notrace kt_exception_of(u32 severity, u32 code, const u32 *args,
 	u32 words[KTAPE_NARGS_MAX] = { code };
 	const struct kt_record rec = {
 		.code = KT_CODE(KTAPE_EV_EXCEPTION,
-				/* the largest one, as a mask */
+				/* the largest severity is a mask: all 3 bits */
 				(severity & KTAPE_HW_SEVERITY3) |
 					(has_buffer ? HAS_BUFFER : 0),
 				1, 1 + taken),

@@ -98,7 +98,12 @@ static int given_claim(const struct ktape_name *n, const kuid_t *owner)
 	return 0;
 }
 
-/* Return true if objects of this type may be named, and id and parameters are in range. */
+/*
+ * Return true if objects of this type may be named, and id and parameters are in range.  A
+ * marker or value has one name for all threads: the names of ktape/objects.h with another
+ * param1 come from conversions.  The formats of a user event have 4 bits each in param1, so
+ * there are at most 8.
+ */
 static bool name_is_valid(const struct ktape_name *n)
 {
 	switch (n->type) {

@@ -93,10 +93,10 @@ static void context_unknown(struct ktape_block *block)
 }
 
 /*
- * Name the thread of the first record, as far as that is known.  That of a switch is
- * the outgoing one, and of a context record it does not matter: it names the next one.
- * If no session records switches or context records, struct kt_now is not kept up to
- * date.
+ * Name the thread of the first record, as far as that is known.  The thread of a switch is
+ * the outgoing one, which is current.  For a context record it does not matter, because that
+ * record names a thread.  If no session records switches or context records, struct kt_now
+ * is not kept up to date.
  */
 static void context_fill_thread(struct ktape_block *block,
 				const struct kt_record *rec)
@@ -166,8 +166,8 @@ static void owner_opening(struct kt_ring *r, struct ktape_block *block,
 	block->generation = READ_ONCE(owner->generation);
 	/*
 	 * Without context records the thread would be valid for the first record
-	 * only: report it as unknown.  If one is pending, it comes next.  And here
-	 * runs another thread than on a CPU whose ring is written from afar.
+	 * only: report it as unknown.  A pending one comes next and names the thread.
+	 * For a ring of another CPU, the thread that runs here is the wrong one.
 	 */
 	if (READ_ONCE(owner->no_context) || r->cpu != raw_smp_processor_id() ||
 	    kt_cpu_read(kt_now.pending) & BIT(owner->session)) {

@@ -61,8 +61,9 @@ struct task_struct;
  * once if its want bits have none of the mask's lower bits set, and in its sessions if
  * KT_WANT_MANY alone is set in both.
  *
- *   bit n		session n may not record events of the running thread like that
- *   KT_MASK_ALWAYS	always set: such an event has not one session, or is to be checked
+ *   bit n		session n may not record an event of the running thread at once
+ *   KT_MASK_ALWAYS	always set: an event whose want bits have one of these has not one
+ *			session, or is to be checked
  *   KT_MASK_UNKNOWN	it is not known what the thread passes
  *   bit 16 + n		session n has no thread filter, or the thread passes
  *   bit 24 + n		the thread does not pass, whatever its uid is
@@ -77,7 +78,7 @@ struct task_struct;
 #define KT_MASK_OPEN   (KT_MASK_ALWAYS | KT_MASK_SESSIONS << KT_MASK_PASS_SHIFT)
 #define KT_MASK_CLOSED (KT_MASK_ALWAYS | KT_MASK_SESSIONS | KT_MASK_UNKNOWN)
 
-/* struct kt_now.steady: no switch is. */
+/* struct kt_now.steady: no switch is steady, see kt_switch_is_steady(). */
 #define KT_NOT_STEADY BIT(KT_SESSIONS)
 
 /* struct kt_now.thread: the record of the switch to the thread is stored. */
@@ -182,10 +183,10 @@ struct kt_cpu {
 	struct kt_cost cost;
 };
 
-/* Of all possible CPUs: those that come later have theirs. */
+/* Allocated for all possible CPUs, so a CPU that comes online later has its own. */
 extern struct kt_cpu __percpu *kt_cpus;
 
-/* Static, because the probe of sched_switch would have to save the address of kt_cpus. */
+/* Static: otherwise the probe of sched_switch would have to save the address of kt_cpus. */
 DECLARE_PER_CPU(struct kt_now, kt_now);
 
 /* Nesting depth of this CPU in breakpoint handlers of run-time probes. */

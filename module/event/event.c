@@ -7,9 +7,6 @@
  * and put.c stores the event.  Where a filter checks more than the thread, or a trigger, a
  * stack or a sink needs the event, it becomes a record in memory, and each session checks
  * that.
- *
- * Files of this folder, in the order in which they build on each other: cpu.c, put.c,
- * now.c, trigger.c, stack.c, event.c, switch.c; and for blocks: loss.c, wake.c, context.c.
  */
 #include <linux/sched.h>
 
@@ -105,7 +102,7 @@ static void record_with_stack(const struct kt_filters *f, struct kt_ring *r,
 	kt_count(&r->page->emitted[KTAPE_CLASS_STACK]);
 	if (!kt_filter_pass_rate(f, r, &stack))
 		return;
-	/* A block that the stack opens belongs to the incoming task. */
+	/* A block that the stack opens belongs to the incoming task, next_tid and next_prio. */
 	if (is_switch)
 		old = kt_coming_set(rec->args[1], rec->code >> 16 & 0xff);
 	kt_stack_record(r, rec);
@@ -322,7 +319,7 @@ static noinline void notrace event_check(u32 code, u32 place, u32 a0, u32 a1,
 	kt_event_record_of(KT_PLACE_KIND(place), &rec, other);
 }
 
-/* Compute the pass mask again, and check the event by itself. */
+/* Compute the pass mask again, for later events, and check this event without it. */
 static noinline void notrace event_renew(u32 code, u32 place, u32 a0, u32 a1,
 					 u32 a2, struct task_struct *other)
 {
@@ -332,8 +329,8 @@ static noinline void notrace event_renew(u32 code, u32 place, u32 a0, u32 a1,
 }
 
 /*
- * Return the argument of event_put_some(), one word, so that all arguments fit into registers:
- * of the sessions @want those of @pass, and the others.
+ * Return the last argument of event_put_some(): of the sessions @want those of @pass in the
+ * lower bits, the others above.  One word, so that all arguments fit into registers.
  */
 static __always_inline unsigned long some_of(u32 want, u32 pass)
 {
@@ -343,7 +340,7 @@ static __always_inline unsigned long some_of(u32 want, u32 pass)
 
 /*
  * Store an event in some sessions, after the context records that are pending there, and
- * count it as filtered in others.  The want bits are not loaded again: a session that has
+ * count it as filtered in others.  @some: from some_of().  The want bits are not loaded again: a session that has
  * started meanwhile does not filter the event.
  */
 static noinline void notrace event_put_some(u32 code, u32 place, u32 a0, u32 a1,

@@ -9,6 +9,11 @@
  *
  * Not here: the probes (probes/), and the setting of the want bits
  * (kt_want_apply() in session/want.c).
+ *
+ * Read the files in this order.  Each one calls only files above it: cpu.c (what each CPU
+ * keeps), token.c (tokens of addresses), put.c (stores an event), now.c (the running thread),
+ * loss.c, wake.c and context.c (what a ring does when it opens a block), trigger.c, stack.c
+ * (call stacks), event.c (which sessions record an event), switch.c (context switches).
  */
 #ifndef _KT_EVENT_H
 #define _KT_EVENT_H
@@ -306,6 +311,7 @@ static __always_inline void kt_switch_begin(struct task_struct *next)
 static __always_inline void kt_switch_end(void)
 {
 	barrier(); /* after the record was stored */
+	/* Sets KT_ARRIVED in one instruction. */
 	raw_cpu_inc(kt_now.thread);
 }
 
@@ -441,7 +447,7 @@ void kt_event3(u32 code, u32 place, u32 a0, u32 a1, u32 a2,
 
 /**
  * struct kt_trigger - a condition on events, and how often it was met
- * @spec: the trigger as user space gave it, constant
+ * @spec: the trigger as user space gave it, with its id and an @nth of at least 1; constant
  * @gates: KTAPE_TRIGGER_LONGER: open pairs; else NULL
  * @matches: matching events since the session was started
  * @fired: firings since the session was started

@@ -99,7 +99,7 @@ void kt_event_losses_soon(struct kt_ring *r)
 }
 
 #define SAMPLES_A_SECOND 10
-#define COST_MAX	 ((1U << 29) - 1) /* for kt_count_add() */
+#define COST_MAX	 ((1U << 29) - 1) /* ticks: the most for kt_count_add() */
 
 /**
  * kt_cost_sample() - Time one record on this CPU

@@ -12,8 +12,8 @@
  *   stops, former filters	after a grace period an interrupt computes the mask without
  *				them (kt_want_settle())
  *   a cgroup of a thread	the mask is closed on all CPUs (kt_now_close_all())
- *   a uid			no tracepoint reports it: sessions that filter by uid always
- *				hold events, and event.c compares the uid
+ *   a uid			no tracepoint reports it: the mask sends all events of sessions
+ *				that filter by uid to event.c, which compares the uid
  *   a CPU that comes online	kt_now_prepare()
  *
  * A closed mask sends events to event.c, which calls kt_now_renew() to open it again.
@@ -57,7 +57,7 @@ void kt_now_report(unsigned long sessions, u32 tid, u32 prio)
  */
 noinline void notrace kt_now_write_pending(unsigned long sessions)
 {
-	/* On an excluded CPU the thread in kt_now may be one that has ended. */
+	/* Where a CPU filter lets no switch be recorded, the thread in kt_now may have ended. */
 	struct task_struct *p = kt_event_sees_switches() ? kt_event_thread() :
 							   current;
 	unsigned long flags;
@@ -192,7 +192,11 @@ static u32 now_steady(const struct kt_cpu *c, u32 pass, u32 pending)
 
 	if (want & KT_WANT_CHECK || READ_ONCE(c->by_uid))
 		return KT_NOT_STEADY;
-	/* It names the thread in these sessions, or need not in the others. */
+	/*
+	 * The record of a switch makes a pending context record unnecessary.  A session that
+	 * wants context records and does not record the switch needs one, unless one is
+	 * pending and the thread does not pass.
+	 */
 	if (recorded & pending || contexts & ~(recorded | (pending & ~pass)))
 		return KT_NOT_STEADY;
 	return pass;

@@ -14,7 +14,7 @@ static __always_inline struct kt_ring *put_ring(u32 place, unsigned long session
 		kt_cpus->rings[KT_PLACE_KIND(place) * KT_SESSIONS + __ffs(sessions)]);
 }
 
-/* Store an event in some sessions, by any way that their rings take. */
+/* Store an event in some sessions: by the slow path, or that for a clock that takes a call. */
 static noinline void notrace put_rest(u32 code, u32 place, u32 a0, u32 a1,
 				      u32 a2, unsigned long sessions)
 {

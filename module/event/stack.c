@@ -30,7 +30,7 @@
 
 #define GLUE_MAX 512 /* glue functions that are left out */
 
-/* How their symbols begin, and what is more than any of them has, KASAN's checks included. */
+/* How symbols of glue begin, and more bytes than any of it has, KASAN's checks included. */
 #define GLUE_NAME     "__traceiter_"
 #define GLUE_SIZE_MAX 4096
 

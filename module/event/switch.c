@@ -69,7 +69,7 @@ noinline void notrace kt_switch_record(u32 code, struct task_struct *prev,
 	recorded = switch_put(c, code, prev, next,
 			      selective ? pass | switch_pass_of(c, prev) : pass);
 	contexts = READ_ONCE(c->want[KTAPE_EV_CONTEXT]) & ~recorded;
-	/* Readers of these learn nothing about threads that do not pass. */
+	/* Readers of these sessions learn nothing about threads that do not pass. */
 	unknown = contexts & selective & ~pass;
 	contexts &= ~unknown;
 	unknown &= ~READ_ONCE(c->now->pending);

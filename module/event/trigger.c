@@ -153,7 +153,7 @@ static void trigger_write(unsigned int session, u32 kind, const struct kt_record
 
 	if (!r)
 		return;
-	/* A QUIET trigger fires without an event before which this was done. */
+	/* A QUIET trigger fires without an event, which would have written it before. */
 	if (kt_cpu_read(kt_now.pending) & BIT(session))
 		kt_now_write_pending(BIT(session));
 	kt_count(&r->page->emitted[rec->class]);
@@ -183,7 +183,7 @@ static void trigger_record(struct kt_trigger *t, unsigned int session)
 
 static void trigger_mark(const struct kt_trigger *t, unsigned int session)
 {
-	static const char nothing[1];
+	static const char nothing[1]; /* the message: not NULL, because a mark has a blob */
 	const u32 args[] = { t->spec.mark };
 	const struct kt_record rec = {
 		.code = KT_CODE(KTAPE_EV_MARK, 0, 1, ARRAY_SIZE(args)),

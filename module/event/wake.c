@@ -3,9 +3,9 @@
  * Wakes the readers that wait in read() and poll().
  *
  * A writer may hold the scheduler's locks, so it only queues an irq_work.  That wakes
- * a few readers at once: the usual recorder waits no longer than before, and no other
- * thread has to run for it.  The others are left to a work item, so what runs in hard
- * interrupt has a limit, however many descriptors wait.
+ * a few readers at once, so that no other thread has to run before the usual recorder is
+ * woken.  The others are left to a work item, so what runs in hard interrupt has a limit,
+ * however many descriptors wait.
  *
  * The work item walks the queue of waiters in batches and releases its lock in
  * between.  An entry of its own, the bookmark, keeps its place meanwhile.
@@ -68,11 +68,11 @@ static void owner_wake(struct irq_work *work)
 }
 
 /**
- * kt_owner_wake() - wake all readers of a session
+ * kt_owner_wake() - Wake all readers of a session
  * @owner: part of the session
  *
- * A reader that begins to wait meanwhile has been woken, or has seen what this call
- * is about: it adds itself with the lock that this call has held before.
+ * A reader that enters the queue behind this walk is not woken.  It enters with the lock
+ * that this call has held before, so it sees the change for which readers are woken.
  *
  * Context: process context, may sleep.
  */

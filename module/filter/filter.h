@@ -99,7 +99,7 @@ struct kt_threads {
 /**
  * struct kt_span - a span record that replaces a pair of events
  * @rec: the record
- * @args: its argument words
+ * @args: its argument words: at most two of the second event, and the time of the first
  */
 struct kt_span {
 	struct kt_record rec;

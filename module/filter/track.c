@@ -286,7 +286,7 @@ void kt_track_exit(void)
  * kt_track_open() - Open an empty set
  *
  * Context: process context, may sleep.
- * Return: the set, one bit; close it with kt_track_close().
+ * Return: the set, one bit; close it with kt_track_close().  0: a bug, all sets are open.
  */
 u32 kt_track_open(void)
 {
@@ -294,7 +294,7 @@ u32 kt_track_open(void)
 	u32 set = 0;
 
 	mutex_lock(&track_mutex);
-	/* All sessions together need no more: each has four while it sets a filter. */
+	/* They suffice: each of 8 sessions has at most four, two old and two new ones. */
 	if (!WARN_ON_ONCE(live == ~0U)) {
 		set = BIT(ffz(live));
 		atomic_long_set(&missed[__ffs(set)], 0);
@@ -502,8 +502,8 @@ static void track_drop(struct kt_track *t, u32 set)
  * kt_track_close() - Remove all threads from a set, and close it
  * @set: one bit, not used by any filter
  *
- * Holds track_lock for one thread at a time.  From the end on, because a slot becomes
- * free at once if the next one is.
+ * Holds track_lock for one thread at a time.  Goes through the table from its end, because a
+ * slot becomes free at once if the next one is.
  *
  * Context: process context, may sleep.
  */

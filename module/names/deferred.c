@@ -19,7 +19,7 @@
 #include "names.h"
 #include "ring/ring.h"
 
-#define PENDING 32
+#define PENDING 32 /* names that can be on their way at a time */
 
 enum { FREE, BUSY, READY };
 

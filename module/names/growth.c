@@ -59,7 +59,7 @@ static bool table_rests(void)
 	       time_before(jiffies, READ_ONCE(kt_table.failed_at) + TRY_AGAIN);
 }
 
-/* Make the table have @nr slots, at most.  Return: 0 or -ENOMEM. */
+/* Let the table grow to @nr slots.  Return: 0; -ENOMEM: it has fewer. */
 static int table_extend(u32 nr)
 {
 	u32 at, end;
@@ -159,7 +159,7 @@ static void table_start_work(struct irq_work *work)
 {
 	bool grows = READ_ONCE(kt_table.nr) < kt_table.max && !table_rests();
 
-	/* It may be waiting to try again. */
+	/* The work item may be waiting to try again: let it begin earlier. */
 	mod_delayed_work(system_highpri_wq, &kt_table.work,
 			 grows ? 0 : REPORT_AGAIN);
 }

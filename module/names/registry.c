@@ -5,9 +5,9 @@
  *
  * Readers map the table, which grows.  Entries are written in task context
  * under the lock of their hash chain and read without a lock: seq is odd while an
- * entry changes, as uapi/ktape/abi.h describes.  Each change is also recorded
- * (KT_RING_NAMES), so a saved trace has one copy of the table, the checkpoint, and
- * the changes since.
+ * entry changes, as uapi/ktape/abi.h describes.  Each change is also recorded, in the
+ * ring that a session has for names (KT_RING_NAMES), so a saved trace has one copy of the
+ * table, the checkpoint, and the changes since.
  *
  * The entry of an object that no longer exists ("dead") keeps its name until its slot
  * is needed: events that were recorded before may refer to it.  Names that programs
@@ -15,7 +15,8 @@
  * the oldest.
  *
  * The number of hash chains is chosen at load, for the most entries that the table may
- * have: a full one has four in each chain.  So nothing is hashed again when it grows.
+ * have: a full one has four in each chain at most, on average.  So nothing is hashed again
+ * when it grows.
  *
  * Each fork and exit changes the registry.  CPUs contend for the lock of slot.c,
  * which is held for a few instructions, and rarely for the lock of a chain.
@@ -34,9 +35,10 @@
 #include "internal.h"
 #include "names.h"
 
-#define NONE	     KT_SLOT_NONE
-#define LOCKS	     64U
-#define CHAIN_LENGTH 4U /* entries in each chain of a full table */
+#define NONE  KT_SLOT_NONE
+#define LOCKS 64U
+#define CHAIN_LENGTH \
+	4U /* entries in each chain of a full table, at most on average */
 
 /* Protects the chains with its number modulo LOCKS, and the entries in them. */
 struct kt_chain_lock {

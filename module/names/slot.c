@@ -96,8 +96,8 @@ void kt_slots_add(u32 nr)
 }
 
 /*
- * Are there less slots for new entries than a quarter of all?  Dead entries are among
- * them, so that the table does not grow because many objects come and go.
+ * Are fewer slots left for new entries than a quarter of all?  Those of dead entries count
+ * as left, so that the table does not grow because many objects come and go.
  */
 static bool slots_are_few(void)
 {
@@ -238,9 +238,9 @@ void kt_registry_refuse(void)
 }
 
 /**
- * kt_registry_left_out() - Count names of which a copy has no room
+ * kt_registry_left_out() - Set how many names have no room in a copy of the registry
  * @reason: enum ktape_no_room
- * @count: their number
+ * @count: their number, which replaces the former one
  *
  * Context: process context.
  */

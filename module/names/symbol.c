@@ -27,7 +27,7 @@
 /* Serializes writers of kt_symbols. */
 static DEFINE_MUTEX(symbol_lock);
 
-/* Cut "name+0x1/0x2 [module]" into the name and its numbers. */
+/* Enter the symbol of an address.  Its text is "name+0x1/0x2 [module]": offset and length. */
 static void symbol_enter(unsigned long address, u32 token)
 {
 	char text[KSYM_SYMBOL_LEN], *plus;

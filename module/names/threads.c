@@ -97,7 +97,7 @@ void kt_registry_thread(struct task_struct *p, const char *name)
  * kt_registry_thread_cgroup() - Enter the cgroup that a thread gets
  * @p: the thread
  * @id: number of the cgroup
- * @name: the last KTAPE_NAME_SIZE bytes of its path
+ * @name: the end of its path, as far as an entry has room for it
  *
  * Context: task context, preemption disabled.
  */

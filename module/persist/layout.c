@@ -34,14 +34,14 @@
 #define CONTROL_MAX	(256ULL << 10) /* largest default, bytes */
 #define CONTROL_BLOCK	(16ULL << 10)
 #define CONTROL_SHARE	8	    /* default: event ring / 8 */
-#define NAMES_SHARE	16	    /* at most region / 16 */
+#define NAMES_SHARE	16	    /* at most 1/16 of a half */
 #define ZERO_STEP	(1UL << 20) /* bytes between two cond_resched() */
 
 /* Bytes of the superblock that its checksum covers. */
 #define HEAD_SIZE offsetof(struct ktape_persist, state)
 
 /**
- * kt_layout_rings() - return the number of rings of a region
+ * kt_layout_rings() - return the number of rings of a half
  *
  * Return: two per possible CPU. Context: any.
  */
@@ -66,7 +66,7 @@ static u64 layout_ring_bytes(u64 size, u64 block)
 			  sizeof(struct ktape_persist_check));
 }
 
-/* Return the bytes that a region has for the rings of one CPU. */
+/* Return the bytes that a half has for the rings of one CPU. */
 static u64 layout_room_for_cpu(const struct kt_region *r,
 			       const struct kt_persist_config *config)
 {
@@ -105,13 +105,13 @@ static u64 layout_try_size(struct kt_persist_sizes *to,
 }
 
 /**
- * kt_layout_fit() - compute the sizes of a session's rings in a region
+ * kt_layout_fit() - compute the sizes of a session's rings in a half
  * @sizes: in: the request; out: sizes that fit
- * @r: the region
+ * @r: the half
  * @config: for the size of the metadata
  *
  * Context: process context.
- * Return: 0; -EINVAL: no such size; -ENOSPC: the region is too small.
+ * Return: 0; -EINVAL: no such size; -ENOSPC: the half is too small.
  */
 int kt_layout_fit(struct kt_persist_sizes *sizes, const struct kt_region *r,
 		  const struct kt_persist_config *config)
@@ -141,7 +141,7 @@ int kt_layout_fit(struct kt_persist_sizes *sizes, const struct kt_region *r,
 }
 
 /*
- * Zero a region and write the caches back, in steps, because that takes long.
+ * Zero a half and write the caches back, in steps, because that takes long.
  * Return: 0; -EINTR: the caller was killed.
  */
 static int layout_zero(const struct kt_region *r)
@@ -195,7 +195,7 @@ static void layout_describe(struct ktape_persist *p, const struct kt_region *r,
 	p->state = KTAPE_PERSIST_RECORDING;
 }
 
-/* Place one ring, in the table of the region and in @slot. */
+/* Place one ring, in the table of the half and in @slot. */
 static void layout_put_ring(const struct kt_persist_sizes *sizes,
 			    const struct kt_region *r, struct ktape_persist_ring *e,
 			    struct kt_slot *slot, u64 *at)
@@ -236,7 +236,7 @@ static void layout_put_rings(const struct kt_persist_sizes *sizes,
 }
 
 /*
- * Return true if the region holds @p at @offset.  The user gave the address of the
+ * Return true if the half holds @p at @offset.  The user gave the address of the
  * region, and there may be no memory at that address.
  */
 static bool layout_holds(const struct kt_region *r, u64 offset,

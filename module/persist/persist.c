@@ -52,8 +52,8 @@ static struct {
 	bool hibernates;	       /* the system prepares for hibernation */
 	bool taken;		       /* a session has the region */
 	bool laid_out;		       /* layout and half describe a session */
-	struct mutex work_lock; /* protects checks and the copy of names */
-	unsigned int rounds;	/* runs of the worker for the session */
+	struct mutex work_lock; /* protects checks, copy of names, rounds, laid_out */
+	unsigned int rounds; /* runs of the worker for the session */
 	struct delayed_work work;
 } persist;
 

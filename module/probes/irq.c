@@ -121,9 +121,16 @@ static noinline void irq_check_name(struct irq_check *l, unsigned int irq,
 
 /*
  * Was the name of this interrupt, or of one that shares its irq_check, checked in
- * this tick?  Only a new name of the same unshared interrupt is checked at once:
- * the actions of a shared interrupt and the interrupts that share an irq_check take
- * turns, and would be checked each time.
+ * this tick?
+ *
+ * The kernel does not report that an interrupt was freed and requested again.  A
+ * name at another address is checked at once.  A new owner may have its action and
+ * name at the old addresses, so a name is also checked once a tick; until then
+ * the new owner's events appear under the old name.
+ *
+ * Only a new name of the same unshared interrupt is checked at once: the actions of a
+ * shared interrupt and the interrupts that share an irq_check take turns, and would be
+ * checked each time.
  */
 static __always_inline bool irq_is_checked(const struct irq_check *l,
 					   unsigned int irq,
@@ -135,14 +142,9 @@ static __always_inline bool irq_is_checked(const struct irq_check *l,
 }
 
 /*
- * The kernel does not report that an interrupt was freed and requested again.  A
- * name at another address is checked at once.  A new owner may have its action and
- * name at the old addresses, so a name is also checked once a tick; until then
- * the new owner's events appear under the old name.
- */
-/*
- * Its arguments are in the registers of the probe's arguments, as in syscall.c, so that
- * nothing has to be moved for the call.
+ * Check the name of an interrupt, then record the event.  The arguments are those of the probe,
+ * in the same registers, so that the probe's tail call moves nothing.  barrier_data() keeps the
+ * compiler from leaving out @data, which is not used.
  */
 static noinline void notrace record_irq_checked(void *data, int irq,
 						struct irqaction *action)

@@ -118,6 +118,7 @@ static nokprobe_inline void kprobe_slot_record(const struct kt_slot *slot,
 		blob[1 + 2 * i] = (u32)value;
 		blob[2 + 2 * i] = (u32)(value >> 32);
 	}
+	/* dat20: bit 0 is ret, which KTAPE_PROBE_RETURN is as well. */
 	rec.code = KT_CODE(opcode,
 			   (slot->flags & KTAPE_PROBE_RETURN) | tokens << 1, 1, 1);
 	kt_event_record(KTAPE_RING_EVENT, &rec);
@@ -228,7 +229,7 @@ static u64 missed_refused(unsigned int i)
 }
 
 /* Add what was missed since the last time.  Called with missed_lock. */
-static void missed_draw(unsigned int i)
+static void missed_update(unsigned int i)
 {
 	struct kt_missed *m = &slot_missed[i];
 	/*
@@ -274,7 +275,7 @@ static void kprobe_slot_unregister(struct kt_slot *slot)
 		unregister_kprobe(&slot->rp.kp);
 	kt_registry_gone(KTAPE_OBJ_PROBE, KTAPE_OP_PROBE + (slot - slots), 0);
 	spin_lock(&missed_lock);
-	missed_draw(slot - slots);
+	missed_update(slot - slots);
 	memset(slot, 0, sizeof(*slot));
 	missed_restart(slot - slots, false);
 	spin_unlock(&missed_lock);
@@ -460,7 +461,7 @@ int kt_kprobe_get(struct ktape_probe *p)
 	p->nargs = slot->nargs;
 	p->offset = slot->rp.kp.offset;
 	strscpy(p->symbol, slot->symbol, sizeof(p->symbol));
-	/* data_race(): as in missed_draw(). */
+	/* data_race(): as in missed_update(). */
 	p->missed = data_race(slot->rp.kp.nmissed + (u32)slot->rp.nmissed);
 	p->hits = 0;
 	if (*slot->symbol)
@@ -553,7 +554,7 @@ bool kt_kprobe_missed(unsigned int opcode, u64 *missed)
 	bool gone;
 
 	spin_lock(&missed_lock);
-	missed_draw(i);
+	missed_update(i);
 	memcpy(missed, slot_missed[i].total, sizeof(slot_missed[i].total));
 	/* data_race(): the kernel sets the flag while the module is unloaded. */
 	gone = data_race(kprobe_gone(&slots[i].rp.kp));

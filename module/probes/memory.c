@@ -2,6 +2,9 @@
 /*
  * Probes for memory (page faults, pages, slab objects) and for contended locks.
  * They record the events of uapi/ktape/events/memory.h.
+ *
+ * Callbacks whose names end in _cache, _node, _sizes, _both, _name or a number are for other
+ * prototypes of a tracepoint; the table at the end takes the one that this kernel has.
  */
 #include <linux/mm.h>
 #include <linux/ptrace.h>

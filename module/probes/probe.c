@@ -6,8 +6,8 @@
  * Attaching and detaching patch the kernel's text and wait for all CPUs.  Detaching
  * late avoids both when a profile turns an event off and soon on again.
  *
- * The callbacks are in the files named after uapi/ktape/events/NAME.h; run-time
- * probes at functions are in kprobe.c.
+ * The callbacks are in the files named after uapi/ktape/events/NAME.h, those for exceptions
+ * in exception.c; run-time probes at functions are in kprobe.c.
  */
 #include <linux/bitmap.h>
 #include <linux/jiffies.h>

@@ -84,7 +84,8 @@ static noinline void notrace wide_copy(struct kt_ring *r, struct pt_regs *regs,
 }
 
 /*
- * Store a wide record in its place in the ring.
+ * Store a wide record in its place in the ring.  16 bytes come before the values: those of
+ * any record, the number of the system call, and the size of the values.
  * Return: false if that is not possible; @r receives the ring for which the event was
  * counted, or NULL.
  */
@@ -139,7 +140,8 @@ static __always_inline bool syscall_is_plain(long nr)
 }
 
 /*
- * The arguments of both are in the registers of the probe's arguments, so that the tail call
+ * Record a system call whose dat20 has flags.  record_exit_odd() does so at the call's end.
+ * The arguments of both are those of their probes, in the same registers, so that the call
  * moves nothing.  barrier_data() keeps the compiler from leaving out those that are not used.
  */
 static noinline void notrace record_enter_odd(void *data, struct pt_regs *regs,

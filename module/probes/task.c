@@ -47,6 +47,7 @@ static __always_inline u32 task_leave_state(bool preempt, struct task_struct *pr
 		return KTAPE_STATE_R;
 	if ((state & TASK_IDLE) == TASK_IDLE)
 		return KTAPE_STATE_I;
+	/* fls() of a bit of TASK_REPORT is the state's number in enum ktape_task_state. */
 	report = (state | exit_state) & TASK_REPORT;
 	/* No bit left: waits for an RT lock or is frozen, so uninterruptible. */
 	return report ? fls(report) : KTAPE_STATE_D;
@@ -76,7 +77,10 @@ static noinline __noclone void notrace record_switch_any(void *data, bool preemp
 	kt_probe_leave();
 }
 
-/* Record a switch in any number of sessions. */
+/*
+ * Record a switch in any number of sessions; record_switch_any() if an event has to be checked,
+ * or if the switch changes the pass mask.
+ */
 static noinline __noclone void notrace record_switch_many(
 	void *data, bool preempt, struct task_struct *prev,
 	struct task_struct *next, unsigned int state, unsigned long want)
@@ -99,7 +103,7 @@ static noinline __noclone void notrace record_switch_many(
 	kt_probe_leave();
 }
 
-/* For sessions that do not record sched_switch, this writes context records. */
+/* Record a switch.  Sessions that do not record sched_switch may need a context record. */
 static __always_inline void record_sched_switch(void *data, bool preempt,
 						struct task_struct *prev,
 						struct task_struct *next,
@@ -123,6 +127,7 @@ static __always_inline void record_sched_switch(void *data, bool preempt,
 		r = kt_ring_alone(cpus, KT_PLACE(SCHED_SWITCH), want);
 		if (!(want & pass)) {
 			kt_count_filtered_in(r, KT_PLACE(SCHED_SWITCH));
+			/* Nothing is stored: the thread has arrived at once. */
 			kt_cpu_write(kt_now.thread,
 				     (unsigned long)next + KT_ARRIVED);
 			kt_probe_leave();

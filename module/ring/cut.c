@@ -92,7 +92,10 @@ bool kt_cut_step(struct kt_cut *c)
 	return true;
 }
 
-/* Much may have been written since the last cut: @above needs all 64 bits. */
+/*
+ * Return the write position with all 64 bits: more than 2^32 bytes may have been written since
+ * the last cut, with which it is compared (@above).
+ */
 static u64 cut_write_position(const struct kt_ring *r)
 {
 	return kt_wide_of(r->upper, r->write);

@@ -51,7 +51,7 @@ static gfp_t ring_gfp(const struct kt_ring_spec *spec)
 	return gfp | __GFP_RETRY_MAYFAIL | __GFP_NOWARN;
 }
 
-/* Return the flags for pages that user space can map, but for the effort. */
+/* Return the flags for pages that user space can map.  The caller adds those of the effort. */
 static gfp_t block_gfp(const struct kt_ring_spec *spec)
 {
 	gfp_t gfp = GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN;
@@ -60,8 +60,9 @@ static gfp_t block_gfp(const struct kt_ring_spec *spec)
 }
 
 /*
- * Allocate a table, zeroed, for kvfree().  kvcalloc() takes one of up to a page from the
- * slabs only, where more than half a page needs two in a row on kernels that check them.
+ * Allocate a zeroed table, for kvfree().  kvcalloc() takes a table of up to a page from the
+ * slabs only.  On kernels that check slabs, a table of more than half a page then needs two
+ * pages in a row, which may be missing.
  */
 static void *ring_table(unsigned long nr, size_t size, gfp_t gfp)
 {
@@ -84,7 +85,7 @@ static struct page *piece_alloc(const struct kt_ring_spec *spec, gfp_t gfp,
 }
 
 /*
- * Return the flags for a whole block.  The last level takes what is free: then
+ * Return the flags for a whole block.  After many misses it is taken only if it is free: then
  * only the single pages of block_alloc_pieces() are worth reclaim.
  */
 static gfp_t block_effort(const struct kt_ring_spec *spec, unsigned int order)

@@ -10,9 +10,10 @@ struct kt_ring_ops;
 struct page;
 
 /*
- * Values of &kt_ring_spec.misses up to which a whole piece of memory is tried with
- * all effort, which is many rounds of reclaim and compaction for each failure, and
- * with some, which is one round.  Above, only what is free is taken.
+ * With fewer misses (&kt_ring_spec.misses) than KT_MISSES_ALL_EFFORT the kernel makes all
+ * effort to find a whole piece of memory: many rounds of reclaim and compaction for each
+ * failure.  With fewer than KT_MISSES_SOME_EFFORT it makes one round.  Otherwise only what is
+ * free is taken.
  */
 #define KT_MISSES_ALL_EFFORT  4
 #define KT_MISSES_SOME_EFFORT 32

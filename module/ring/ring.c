@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The slow paths of the ring: opening blocks, time extensions, refusal and
- * loss.  The fast path and its races R1, R2 and R5 are in ring.h; cut.c
+ * loss.  The fast path and its races R1 and R2 are in ring.h, R5 is in wide.h; cut.c
  * shortens a full snapshot; loss.c counts.
  *
  * A block is opened by the writer whose record no longer fits.  Its
@@ -45,12 +45,12 @@ struct kt_plan {
 	unsigned long block;  /* position of the block of the record */
 	unsigned long upper;  /* if it is opened: as &kt_ring.upper */
 	unsigned long record; /* position of the record */
-	u64 ts;
-	bool open;   /* open a block at @block */
-	bool first;  /* no block precedes it */
-	bool extend; /* put a time extension before the record */
-	bool behind; /* the clock is behind the latest time */
-	u64 emitted; /* totals for the block that is closed */
+	u64 ts;		      /* time of the record */
+	bool open;	      /* open a block at @block */
+	bool first;	      /* no block precedes it */
+	bool extend;	      /* put a time extension before the record */
+	bool behind;	      /* the clock is behind the latest time */
+	u64 emitted;	      /* totals for the block that is closed */
 	u64 filtered;
 	u64 lost[KTAPE_LOST_REASONS];
 };

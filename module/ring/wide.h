@@ -109,7 +109,7 @@ static inline u64 kt_position(const unsigned long *upper, const u64 *p)
 	unsigned long before, at;
 
 	if (KT_WIDE)
-		/* Pairs with the release of commit in kt_ring_publish(). */
+		/* Pairs with the release of commit in kt_ring_published(). */
 		return smp_load_acquire(low);
 	do {
 		/* It is loaded before the lower word. */
@@ -125,10 +125,11 @@ static inline u64 kt_position(const unsigned long *upper, const u64 *p)
 
 /**
  * kt_wide_store() - Store a value that may change by any amount
- * @p: a word that only one context writes
+ * @p: the value in memory, which only one context writes
  * @value: below 2^61
  *
- * Context: no writer of events may read @p.
+ * Context: any.  A context that may interrupt this function must not read @p, because it
+ * would wait for ever.
  */
 static inline void kt_wide_store(u64 *p, u64 value)
 {
@@ -150,7 +151,7 @@ static inline void kt_wide_store(u64 *p, u64 value)
  * kt_wide_load() - Load a value that kt_wide_store() stores
  * @p: the value
  *
- * Return: the value. Context: as kt_wide_store().
+ * Return: the value. Context: any that cannot have interrupted kt_wide_store().
  */
 static inline u64 kt_wide_load(u64 *p)
 {

@@ -34,6 +34,7 @@ static void armed_fire_here(struct kt_armed *a, unsigned long match)
 	preempt_enable();
 }
 
+/* The work item of a QUIET trigger: fire it after a silence, and come back later. */
 void kt_armed_watch(struct work_struct *work)
 {
 	struct kt_armed *a =

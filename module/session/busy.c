@@ -7,9 +7,8 @@
  * kt_session_lock and the CPU hotplug lock.  Its session is busy then: no other
  * operation on it begins, and it is not destroyed.
  *
- * The action of a trigger has no reference to the session that it acts on.  It keeps
- * kt_session_control through its grace period, of which each action has one
- * (@keeps_control).
+ * The action of a trigger has no reference to the session that it acts on.  So it keeps
+ * kt_session_control through its grace period (@keeps_control of struct kt_session).
  */
 #include <linux/rcupdate.h>
 #include <linux/wait.h>

@@ -36,7 +36,11 @@ struct piece {
 	unsigned long names;
 };
 
-/* Serialises the pieces: a start records the first one, and a work item may run. */
+/*
+ * Serialises the pieces: a start records the first one, and a work item may run.  While a session
+ * records, its pieces change @caught_up and @next_slot; @era, @without and @without_since are
+ * changed with kt_session_lock.
+ */
 static DEFINE_MUTEX(piece_lock);
 
 /* Return true if a CPU records names for the session. */
@@ -86,7 +90,7 @@ static bool piece_has_room(void *arg)
 
 /*
  * Record the next piece after @delay jiffies: on this CPU, or if it does not record names,
- * on one that does.  Excluded CPUs are not interrupted.
+ * on one that does, but not on one that the session's CPU filter excludes.
  */
 static void piece_schedule(struct kt_session *s, unsigned long delay)
 {
@@ -192,7 +196,7 @@ void kt_session_cpu_is_without(struct kt_session *s)
 }
 
 /**
- * kt_session_catch_up_end() - end that, because the session stops
+ * kt_session_catch_up_end() - record no further pieces, because the session stops
  * @s: the session, which still records
  *
  * Context: process context with kt_session_control, may sleep.

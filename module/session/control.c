@@ -433,7 +433,7 @@ void kt_control_want(struct kt_session *s, const struct kt_filters *former)
 
 	control_choose(s, former);
 	cpumask_copy(&left, &chosen);
-	/* CPUs whose ways are the same have one plan. */
+	/* CPUs that have and get the same want bits share one plan, see want.c. */
 	for_each_cpu(cpu, &left) {
 		kt_want_plan(s, cpu);
 		cpumask_clear(&chosen);

@@ -31,7 +31,7 @@
 
 #define GRACE msecs_to_jiffies(KTAPE_GRACE_MS)
 
-/* Sessions whose rings are freed; stored with kt_session_lock held. */
+/* Number of times that the rings of a session were freed; stored with kt_session_lock held. */
 static unsigned int rings_freed;
 static DECLARE_WAIT_QUEUE_HEAD(rings_wait);
 

@@ -572,8 +572,8 @@ static int filters_off(struct kt_session *s, u32 kind)
  *
  * Context: process context, in the name spaces that the entries refer to; may
  * sleep.
- * Return: 0; -ENOMEM; what the kind's check returns; -EBUSY: a gate for a pair of
- * events that a trigger of the session waits for.
+ * Return: 0; -ENODEV: the session has ended; -ENOMEM; what the kind's check returns; -EBUSY:
+ * a gate for a pair of events that a trigger of the session waits for.
  */
 int kt_session_filter_set(struct kt_session *s, u32 kind, const void *entries, u32 nr)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Draws into a session's trace what no ring can count: hits of probes that never
+ * Writes into a session's trace what no ring can count: hits of probes that never
  * reached the tracer.
  *
  * The kernel counts them for all CPUs together, and has no notifier for that.  So the

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * What sessions record: profiles, and the probes that are attached for them.  Probes
- * read only the want bytes to find out which sessions record their event
+ * read only the want bits to find out which sessions record their event
  * (event/event.h); these are set in want.c.
  *
  * An event is switched on in this order: probe, want bits, synchronize_rcu(),

@@ -295,7 +295,7 @@ static bool reader_is_waited(const struct kt_session *s, const struct kt_reader 
 }
 
 /* Return true if the session has more than one consumer. */
-static bool reader_others_wait(const struct kt_session *s)
+static bool reader_consumers_are_many(const struct kt_session *s)
 {
 	const struct kt_reader *rd;
 	unsigned int n = 0;
@@ -357,7 +357,7 @@ static bool reader_evict(struct kt_session *s, unsigned long timeout,
 
 	spin_lock(&s->reader_lock);
 	list_for_each_entry(rd, &s->readers, node) {
-		if (!reader_is_waited(s, rd) || !reader_others_wait(s))
+		if (!reader_is_waited(s, rd) || !reader_consumers_are_many(s))
 			continue;
 		c = reader_find_stalled(s, rd, timeout);
 		if (c)
@@ -459,7 +459,8 @@ void kt_session_sheds(struct kt_session *s)
 	}
 }
 
-static void policy_evict(struct kt_session *s, const struct kt_stalled *who)
+/* Count the eviction of a consumer, and record it if the session records. */
+static void policy_note_eviction(struct kt_session *s, const struct kt_stalled *who)
 {
 	kt_session_lock_both();
 	/* kt_session_describe() reads it without this lock. */
@@ -508,7 +509,7 @@ static void policy_watch_work(struct work_struct *work)
 	u32 ms = READ_ONCE(s->stall_ms);
 
 	while (ms && reader_evict(s, msecs_to_jiffies(ms), &who))
-		policy_evict(s, &who);
+		policy_note_eviction(s, &who);
 	if (READ_ONCE(s->running))
 		kt_session_watch(s);
 }

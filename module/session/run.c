@@ -302,6 +302,9 @@ int kt_session_flush(struct kt_session *s)
 /**
  * kt_session_resumed() - record how the clocks relate after a suspend
  *
+ * clock.c calls it, too: after a step back of the trace clock, or if the kernel has lost its
+ * trust in it.
+ *
  * Context: process context, may sleep.
  */
 void kt_session_resumed(void)

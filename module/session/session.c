@@ -74,12 +74,12 @@ static int session_set_sizes(struct kt_session *s, struct kt_session_config *c)
 	s->block_size[KTAPE_RING_EVENT] = block;
 	size = max_t(u64, roundup_pow_of_two(size), block * RING_BLOCKS_MIN);
 	s->size[KTAPE_RING_EVENT] = size;
-	/* Names of tasks come here in mode discard: where many are made, a flood. */
+	/* In mode discard the names of tasks come here: a flood, where many tasks are made. */
 	if (!control)
 		control = s->mode == KTAPE_MODE_DISCARD ?
 				  max_t(u64, DEFAULT_CONTROL, size / 8) :
 				  DEFAULT_CONTROL;
-	/* It is at least a page already. */
+	/* A block has at least a page already, so the blocks of the control ring have, too. */
 	block = min_t(u64, block, max(PAGE_SIZE, CONTROL_BLOCK));
 	s->block_size[KTAPE_RING_CONTROL] = block;
 	s->size[KTAPE_RING_CONTROL] =

@@ -131,7 +131,7 @@ struct kt_misses {
 /**
  * struct kt_session - rings, profile and readers that belong together
  * @owner: part of the session that the rings' writers see
- * @id: number of the session, its bit in the want bytes
+ * @id: number of the session, its bit among the want bits
  * @serial: number that no other session of this load ever has
  * @mode: enum ktape_mode
  * @users: references to the structure: open files, and one of the module (session
@@ -182,8 +182,8 @@ struct kt_misses {
  * @missed: hits of run-time probes that had been missed when the counts were read last,
  *	by slot and enum ktape_missed
  * @misses: what was missed up to then
- * @reader_lock: protects @readers, @guests, @registered, @evictions and the rings'
- *	consumer words
+ * @reader_lock: protects @readers, @guests, @registered, @reader_ids, @evictions,
+ *	@nr_evictions, @announced and the rings' consumer words
  * @readers: struct kt_reader of the files for which the session may have to wait
  * @guests: struct kt_reader of files that called read() and for which a discard
  *	session does not wait
@@ -204,9 +204,11 @@ struct kt_misses {
  * @with_rings: bit n: CPU n has rings; set after its @rings
  * @rings: per possible CPU; NULL = the CPU has none; set once, with release
  *
- * Except for @readers and @registered, members are changed with both
- * kt_session_control and kt_session_lock held; @running and @rings are also read
- * without them.
+ * Members without another rule above are changed with both kt_session_control and
+ * kt_session_lock held.  The first alone is held to change @gone, @busy and @keeps_control; the
+ * second alone for @began, @evicted, @counted, @missed, @misses, @late_cpus, @joining, @making,
+ * and rings of a CPU that comes online.  @era to @next_slot: see piece_lock in catch_up.c.
+ * @running and @rings are also read without these locks.
  */
 struct kt_session {
 	struct kt_owner owner;

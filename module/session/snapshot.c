@@ -97,6 +97,8 @@ void kt_session_freeze_cut(struct kt_session *s)
  * kt_session_arm() - discard a full snapshot before the session starts again
  * @s: the session, stopped
  *
+ * Writers may then report a full ring again.
+ *
  * Context: process context with kt_session_lock.
  * Return: true: there was one, whose records the caller discards.
  */

@@ -379,7 +379,8 @@ static int armed_add(struct kt_session *s, struct kt_armed *a)
  * @notify: eventfd with a reference, which this takes over on success; or NULL
  *
  * Context: process context, may sleep.
- * Return: 0; -ENOMEM, -ENOENT, -ENOSPC, -EBUSY: see uapi/ktape/trigger.h.
+ * Return: 0; -ENODEV: the session has ended; -ENOMEM, -ENOENT, -ENOSPC, -EBUSY: see
+ * uapi/ktape/trigger.h.
  */
 int kt_session_trigger_add(struct kt_session *s, struct ktape_trigger *spec,
 			   struct eventfd_ctx *notify)

@@ -3,9 +3,9 @@
  * The want bits of each CPU, as they follow from the profiles, filters and triggers of
  * all sessions (struct kt_cpu in event/cpu.h).
  *
- * Computing them takes some 25,000 instructions.  The controlling task does that once
- * for all CPUs whose ways are the same, into a plan.  A CPU then stores only what
- * changes.
+ * The want bits of a CPU and what goes with them are its ways (struct kt_ways).  Computing
+ * them takes some 25,000 instructions.  The controlling task does that once for all CPUs
+ * whose ways are the same, into a plan.  A CPU then stores only what changes.
  *
  * Everything here happens with kt_session_lock held, or in an interrupt that its
  * holder waits for.  So neither the plan nor the ways of a CPU change meanwhile.
@@ -35,7 +35,8 @@ struct kt_ways {
 /*
  * The plan: how CPUs that have the ways @from get those of @to.  @nr of the opcodes
  * change, sched_switch and context records not counted, which change last.
- * @by_uid and @by_cgroup are those of the selective sessions of @to.
+ * @by_uid and @by_cgroup are those of the selective sessions of @to.  @here: the CPU filter of
+ * the session whose bits are set anew includes these CPUs.
  */
 static struct {
 	struct kt_ways from;
@@ -222,7 +223,7 @@ static bool want_checks(const struct kt_ways *w, unsigned int session,
 	       opcode == KTAPE_EV_SCHED_BLOCKED;
 }
 
-/* Set what else than the sessions matters for an event.  Control records have nothing. */
+/* Set the KT_WANT_* bits of an event.  Control records below KTAPE_OP_EXCEPTION have none. */
 static void want_set_flags(struct kt_ways *w, unsigned int opcode)
 {
 	unsigned long left = w->want[opcode] & KT_MASK_SESSIONS;
@@ -383,7 +384,7 @@ void kt_want_apply(const struct kt_session *s, unsigned int cpu)
 	plan_store(c, KTAPE_EV_CONTEXT);
 }
 
-/* Return true if a thread filter of the session is no longer in force on a CPU. */
+/* Remove the session's former thread filters from a CPU.  Return: true if there were any. */
 static bool want_settle(const struct kt_session *s, struct kt_cpu *c)
 {
 	const u8 others = ~BIT(s->id), own = c->planned & BIT(s->id);

@@ -20,8 +20,8 @@
 /* ---- records ---------------------------------------------------------- */
 
 /*
- * A record starts with one 64-bit word: the code of a QNX Neutrino TraceEvent
- * above the time.
+ * A record starts with one 64-bit word.  Its upper half has the parts of the code word of
+ * QNX Neutrino's TraceEvent().
  *
  *   bits  0-31  low half of the trace clock
  *        32-39  opcode
@@ -47,13 +47,16 @@
 
 /*
  * Opcode 255, time extension: carries all 64 bits of the trace clock, before the
- * first record whose upper half differs.  It has nargs = 4: the first two words
- * are the time, the others are zero.
+ * first record whose time has another upper half than the record before it.  It has
+ * nargs = 4: the first two words are the time, the others are zero.
  */
 #define KTAPE_TIME_EXTEND      255
 #define KTAPE_TIME_EXTEND_SIZE 24
 
-/* First opcode of each range; the ranges end where the next begins. */
+/*
+ * First opcode of each range; a range ends where the next begins.  One control event,
+ * MISSED, is in the range of the kernel, because its own is used up.
+ */
 #define KTAPE_OP_CONTROL   1
 #define KTAPE_OP_EXCEPTION 16
 #define KTAPE_OP_USER	   17
@@ -139,7 +142,10 @@ enum ktape_severity {
 #define KTAPE_MAJOR_NET	    0xffff04U /* transmit timeouts */
 #define KTAPE_MAJOR_THERMAL 0xffff05U /* thermal trips */
 
-/* Codes of the kernel's exceptions.  Arguments of each: uapi/README.md. */
+/*
+ * Codes of the kernel's exceptions.  Arguments of each: uapi/README.md.  The minors of
+ * KTAPE_MAJOR_REPORT are the numbers of the kernel's enum error_detector.
+ */
 #define KTAPE_EXC_DIE		KTAPE_EXC_CODE(KTAPE_MAJOR_KERNEL, 0)
 #define KTAPE_EXC_PANIC		KTAPE_EXC_CODE(KTAPE_MAJOR_KERNEL, 1)
 #define KTAPE_EXC_HANG		KTAPE_EXC_CODE(KTAPE_MAJOR_KERNEL, 2)
@@ -449,11 +455,11 @@ struct ktape_object_entry {
 #define KTAPE_FEATURE_DISCARD	  (1ULL << 2) /* discard mode and consumers */
 #define KTAPE_FEATURE_TRACEPOINTS (1ULL << 3) /* kernel has tracepoints */
 #define KTAPE_FEATURE_POS32	  (1ULL << 4) /* struct ktape_ring_page: two words */
-#define KTAPE_FEATURE_FILTER	  (1ULL << 5)  /* ktape/filter.h */
-#define KTAPE_FEATURE_KPROBE	  (1ULL << 6)  /* run-time probes */
-#define KTAPE_FEATURE_STACK	  (1ULL << 7)  /* call stacks */
-#define KTAPE_FEATURE_CGROUP	  (1ULL << 8)  /* filter by cgroup */
-#define KTAPE_FEATURE_NAMES	  (1ULL << 9)  /* ktape/session.h */
+#define KTAPE_FEATURE_FILTER	  (1ULL << 5) /* ktape/filter.h */
+#define KTAPE_FEATURE_KPROBE	  (1ULL << 6) /* run-time probes */
+#define KTAPE_FEATURE_STACK	  (1ULL << 7) /* call stacks */
+#define KTAPE_FEATURE_CGROUP	  (1ULL << 8) /* filter by cgroup */
+#define KTAPE_FEATURE_NAMES	  (1ULL << 9) /* named sessions, ktape/session.h */
 #define KTAPE_FEATURE_SNAPSHOT	  (1ULL << 10) /* snapshot mode */
 #define KTAPE_FEATURE_TRIGGER	  (1ULL << 11) /* ktape/trigger.h */
 #define KTAPE_FEATURE_PERSIST	  (1ULL << 12) /* there is a persistent region */

@@ -25,16 +25,12 @@
 #define KTAPE_CTF_CRC_DIGITS	8
 
 /*
- * Events that the table does not have are without _end.  babeltrace2 takes a
- * variant's tag from the same scope only, so their dat20, p and nargs have to be
- * fields, and the fields have to start at bit 40.
- *
  * Takes: uuid (as 8-4-4-4-12 text, string), then the values of env: table hash
  * (unsigned long long), clock name, CLOCK_MONOTONIC, CLOCK_BOOTTIME and
  * CLOCK_REALTIME minus trace clock in nanoseconds at load (3 x long long),
  * host name, kernel release, machine (strings); then clock name (string), uuid
  * (string), frequency (unsigned long long), offset_s (long long), offset in
- * ticks (unsigned long long).
+ * ticks (unsigned long long); then the clock name twice, for the types of times.
  */
 #define KTAPE_CTF_HEAD \
 "/* CTF 1.8 */\n" \
@@ -82,6 +78,11 @@ KTAPE_CTF_CRC "00000000\";\n" \
 "event { name = \"time_extend\"; id = 255; stream_id = 0;\n" \
 "	fields := struct { u64 _reserved; struct { } align(64) _end; }; };\n"
 
+/*
+ * An event that the table does not have.  babeltrace2 takes the tag of a variant from the
+ * same scope only.  So dat20, p and nargs are fields here, and the fields start at bit 40:
+ * without the _end of other events, which is aligned to 64 bits.
+ */
 #define KTAPE_CTF_UNKNOWN \
 "event { name = \"opcode_%u\"; id = %u; stream_id = 0; fields := struct { " \
 "b20 _dat20; yn _p; b3 _nargs; h32 _args[_nargs]; variant <_p> { struct { } no; " \
@@ -119,7 +120,7 @@ KTAPE_CTF_CRC "00000000\";\n" \
 #define KTAPE_CTF_IPI		"u32"
 #define KTAPE_CTF_FILTER	"u32"
 
-/* Types in dat20: what stands before and after "integer { ... }". */
+/* Types in dat20, of a width in bits. */
 #define KTAPE_CTF_PLAIN(width) \
 	"integer { size = " #width "; align = 1; }"
 #define KTAPE_CTF_BITS_U32(width)	KTAPE_CTF_PLAIN(width)

@@ -6,7 +6,7 @@
  * No include guard on purpose: the includer defines the macros that it wants,
  * the others expand to nothing, and all of them are undefined at the end.
  * Kernel tables, decoders, CTF metadata, lists and tests come from here; an
- * event is added by one block below and one probe.
+ * event is added by one block in a file of events/ and one probe.
  *
  *   KTAPE_CLASS(number, NAME, name, ring, priority, help)
  *	ring: EVENT or CONTROL.  priority: 0 is shed first, 3 never.
@@ -19,10 +19,16 @@
  *   KTAPE_ARGS()                                   ends the bits
  *   KTAPE_ARG(TYPE, field, help)                   next argument word(s)
  *   KTAPE_REST(TYPE, field, help)                  all nargs argument words
- *   KTAPE_BLOB()                                   p is set: u32 size, then
- *   KTAPE_ARG(...), KTAPE_ARRAY(TYPE, field, count, help) of fixed size, or
+ *   KTAPE_BLOB()                                   p is set: u32 size, then any
+ *	number of KTAPE_ARG(...), or of these:
+ *   KTAPE_ARRAY(TYPE, field, count, help)          count values, a constant
+ *   KTAPE_LIST(TYPE, number, field, help)          u32 number, then so many values
  *   KTAPE_TEXT(field, help)                        size bytes of text
+ *   KTAPE_BYTES(field, help)                       size bytes of any content
  *   KTAPE_END(NAME)                                closes the block
+ *   KTAPE_ON_REQUEST(NAME)                         event that no preset of events has
+ *   KTAPE_IMPLIED(NAME)                            event without a bit in profiles: it is
+ *	recorded because of a gate, of the stack filter or with other control events
  *
  * Opcodes are never renumbered: 0 invalid; 1-15 control, and from 239 down, because
  * these are used up; 16 exception; 17-31 markers and user events; 32-238 kernel
@@ -148,7 +154,7 @@ KTAPE_TYPE(FILTER, 1, "enum ktape_filter_kind")
 #include <ktape/events/system.h>
 #include <ktape/events/probe.h>
 
-/* ---- events that presets leave out --------------------------------------- */
+/* ---- events that presets or profiles do not have -------------------------- */
 
 KTAPE_ON_REQUEST(SYS_ENTER_WIDE)
 KTAPE_ON_REQUEST(SYS_EXIT_WIDE)

@@ -17,7 +17,10 @@
 #define KTAPE_FORMAT_ID_LINUX \
 	0xf4000000U /* tracepoints: a number in the trace */
 
-/* No event: further fields of the event whose record follows (uapi/README.md) */
+/*
+ * Not an event: fields of the Linux event whose record follows, which the event table does not
+ * have (uapi/README.md).
+ */
 #define KTAPE_FORMAT_ID_FIELDS 0xf4ffffffU
 
 #endif /* _KTAPE_FORMATS_H */

@@ -3,7 +3,7 @@
  * /dev/ktape_mark: events and names of user programs.
  *
  * write() records its bytes as one text event; a newline at the end is removed.  A
- * program that may write to the device may emit opcodes 17 to 24.
+ * program that may write to the device may emit opcodes 17 to 20, 23 and 24.
  *
  * A descriptor that was opened without CAP_PERFMON cannot emit exceptions (EPERM),
  * and its events are limited in rate (EBUSY; the event is counted as lost).  The
@@ -85,12 +85,13 @@ struct ktape_trace {
  *	KTAPE_OBJ_USER and above.  Without CAP_PERFMON: no exceptions, no ISRs
  * @flags: zero
  * @id: number within the type
- * @param1: depends on @type (ktape/objects.h)
- * @param2: depends on @type
+ * @param1: depends on @type (ktape/objects.h); of a marker or a value zero
+ * @param2: depends on @type; of a marker or a value zero
  * @name: NUL-terminated; empty = the object went away
  *
- * Without CAP_PERFMON: EPERM: an exception or ISR, or a name that another user gave;
- * ENOSPC: the caller, or all such users together, have given too many names.
+ * EPERM: an exception of a major of the kernel.  Without CAP_PERFMON: EPERM: any exception or
+ * ISR, or a name that another user gave; EBUSY: too many names in too short a time; ENOSPC:
+ * the caller, or all such users together, have given too many names.
  */
 struct ktape_name {
 	__u32 size;

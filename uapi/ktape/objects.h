@@ -19,7 +19,8 @@
  *	this name.  A tid: the marker of that thread.  KTAPE_OWNER_ANY: markers of
  *	threads that have no name of their own for it.  0: the global marker, and,
  *	unless param2 is KTAPE_NAME_GLOBAL, also markers of threads that have no
- *	other name
+ *	other name.  The module takes names with param1 = param2 = 0 only; traces that
+ *	were converted have the others
  * @KTAPE_OBJ_VALUE: id of a value; param1 and param2 as for a marker
  * @KTAPE_OBJ_ISR: id of an interrupt routine; param1 CPU + 1, or 0 for all CPUs
  * @KTAPE_OBJ_EXCEPTION: id major code of exceptions

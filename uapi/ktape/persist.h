@@ -172,10 +172,10 @@ struct ktape_persist_info {
  *
  * The content is returned as the module found it when it was loaded.  ENODATA:
  * there is none; EPERM: the caller may not open the device, whatever its descriptor
- * may do.
+ * may do, or has no CAP_SYSLOG, because the content may have the kernel's log.
  *
  * PERSIST_DROP [W] takes struct ktape_command and discards the former content, also
- * in the memory.  It fails for the same reasons.
+ * in the memory.  It fails for the same reasons, but CAP_SYSLOG is not needed.
  */
 struct ktape_persist_read {
 	__u32 size;

@@ -99,8 +99,8 @@ static inline void ktape_isr_exit(u32 id)
 /* ---- user events --------------------------------------------------------- */
 
 /*
- * id: below KTAPE_FORMAT_ID_FIRST (ktape/formats.h).  Readers take events with other ids
- * for forged ones and show their words only; nothing can be refused here.
+ * id: below KTAPE_FORMAT_ID_FIRST (ktape/formats.h).  These functions record events with
+ * other ids, too, but readers take them for forged ones and show their words only.
  * args: up to 6 words.  typed: length bytes built with ktape/typed.h, or NULL.
  * ktape_name_user_event() names an id.
  */

@@ -77,7 +77,7 @@ void ktape_emit_trace_event(u32 code, ...);
  *
  * Opcode _TRACE_EXC records an exception: its first argument is the exception's
  * code, bits 0-2 of dat20 are its severity.  Any other code word is recorded
- * unchanged.
+ * unchanged, as argument of a trace_event record.
  */
 #define ktape_trace_event(code, ...)                                 \
 	do {                                                         \

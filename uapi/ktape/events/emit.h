@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
 /* clang-format off */
-/* Exceptions, markers, user events: opcodes 16 to 31.  Included by ktape/events.h. */
+/* Exceptions, markers, user events: opcodes 16 to 25.  Included by ktape/events.h. */
 
 KTAPE_EVENT(16, EXCEPTION, exception, EXCEPTION,
 	    "a trace exception: the first argument is its code")

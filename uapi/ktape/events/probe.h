@@ -11,6 +11,8 @@ KTAPE_ARGS()
 	KTAPE_LIST(FUNC, frames, stack, "return addresses")
 KTAPE_END(KERNEL_STACK)
 
+/* One block for each slot of a run-time probe: they differ in opcode and name only. */
+
 KTAPE_EVENT(240, PROBE_0, probe_0, KPROBE, "a probe that was added at run time")
 	KTAPE_BITS(BOOL, ret, 1, "at the return: the value is what it returned")
 	KTAPE_BITS(X32, tokens, 4, "bit n: value n is the token of an address")

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
 /* clang-format off */
-/* Power, CPU hotplug, log, modules: opcodes 144 to 169.  Included by ktape/events.h. */
+/* Power, CPU hotplug, log, modules: opcodes 144 to 153, 160, 164 to 169.  Included by ktape/events.h. */
 
 KTAPE_EVENT(144, CPU_IDLE, cpu_idle, POWER, "a CPU goes to sleep or wakes up")
 	KTAPE_BITS(U32, state, 8, "idle state; 255: it woke up")
