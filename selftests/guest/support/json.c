@@ -48,7 +48,7 @@ static void expect_char(char c)
 	at++;
 }
 
-/* Parse a value at the current path. */
+/* Print a value as PATH=VALUE, by the current path. */
 static void print_value(const char *from, size_t len)
 {
 	printf("%s%s=%.*s", first ? "" : "\t", path, (int)len, from);
@@ -82,6 +82,7 @@ static void parse_below(int depth, const char *name, size_t len, int index)
 	path[old] = '\0';
 }
 
+/* Parse an object or an array up to the character that closes it. */
 static void members(int depth, char close)
 {
 	const char *name = NULL;
@@ -113,7 +114,7 @@ static void members(int depth, char close)
 	expect_char(close);
 }
 
-/* The elements of a top-level array have no path. */
+/* Parse a value of any kind. The elements of a top-level array have no path. */
 static void value(int depth)
 {
 	const char *from;
