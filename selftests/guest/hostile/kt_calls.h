@@ -408,6 +408,7 @@ static int do_trace(void)
 
 /**
  * struct call - a call of the module
+ * @name: its name
  * @call: makes it; what it needs of the kernel fails
  * @before: what it needs, or NULL
  * @after: undoes it, or NULL

@@ -170,6 +170,10 @@ static pid_t sleep_on(int fd, bool polls)
 		pause();
 }
 
+/*
+ * Keep a session in one of 5 ways: by a descriptor, a mapping, two descriptors of which one
+ * is in flight, a process that polls, or one that reads.
+ */
 static int keep_session(int dev, const char *name, int way, struct kept *k)
 {
 	int ret = 0;
@@ -217,7 +221,8 @@ static void drop(struct kept *k)
 /* ---- tests --------------------------------------------------------------------- */
 
 /*
- * Root records 20 times, with rings of which a few sessions' fit into the memory, and the member keeps each session.  No CREATE fails, and all memory is back
+ * Root records 20 times, with rings so large that those of a few sessions fit into the
+ * memory, and the member keeps each session.  No CREATE fails, and all memory is back
  * although the member still holds on.
  */
 TEST_F_TIMEOUT(keep, all_ways, 300)

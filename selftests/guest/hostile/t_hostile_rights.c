@@ -36,7 +36,7 @@ static int lose_capabilities(void)
 	return syscall(SYS_capset, &head, none);
 }
 
-/* All but the two that count. */
+/* Only the two of which one is needed to open the device. */
 static int lose_some_capabilities(void)
 {
 	struct __user_cap_header_struct head = {
@@ -111,7 +111,8 @@ static int no_new_privileges(void)
 
 /**
  * struct loss - a way to lose rights
- * @lose: does it; 0 or not
+ * @name: what is lost
+ * @lose: does it; returns 0 if that worked
  * @loses: the device cannot be opened afterwards
  */
 static const struct loss {
@@ -168,6 +169,7 @@ static bool is_refusal(int ret)
  * @tries: calls
  * @refused: calls that were refused, as they should be
  * @wrong: calls with another result
+ * @what: the first of these
  */
 struct counts {
 	long tries, refused, wrong;
