@@ -16,16 +16,18 @@ KTAPE_CROWD=${KTAPE_CROWD:-3000,500}
 threads=${KTAPE_CROWD%,*}
 groups=${KTAPE_CROWD#*,}
 file=$dir/crowd
+# Entries that the registry begins with, the parameter for fewer than by default, and the
+# most that test_limited allows.
 first=8192 small='' most=4096
 [ "$threads" -gt $first ] || first=2048 most=1024
 [ "$threads" -gt $first ] || first=512 most=512
 [ $first = 8192 ] || small=registry=$first
-minutes=$((600 * ${KTAPE_SCALE:-1} * (1 + threads / 3000)))
+seconds=$((600 * ${KTAPE_SCALE:-1} * (1 + threads / 3000)))
 
-# await FILE: wait until the crowd has made it, or ended
+# await FILE: wait until the crowd has made it; fail if the crowd has ended
 await()
 {
-	for _ in $(seq $((minutes * 5))); do
+	for _ in $(seq $((seconds * 5))); do
 		[ ! -e "$1" ] || return 0
 		kill -0 "$crowd" 2>/dev/null || return 1
 		sleep 0.2

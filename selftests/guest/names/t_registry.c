@@ -21,10 +21,11 @@
 #include "kt_events.h"
 #include "kt_fire.h"
 
-#define SHARE	512  /* half of the registry */
-#define IRQ	4000 /* in kt_fire */
-#define DISK	(300U << 20 | 5)
+#define SHARE	512		 /* half of the registry */
+#define IRQ	4000		 /* as in modules/fire.c */
+#define DISK	(300U << 20 | 5) /* 300:5, likewise */
 #define CGROUPS "/sys/fs/cgroup"
+#define GONE	0x100 /* bit of dat20 of a registry record: the object has ended */
 
 FIXTURE(names)
 {
@@ -107,7 +108,7 @@ TEST_F(names, priority_changes)
 	fd = kt_record(KT_OPS(KTAPE_EV_MARK));
 	ASSERT_LE(0, fd);
 	ASSERT_TRUE(find_registry_object(KTAPE_OBJ_THREAD, is_self, &e));
-	EXPECT_EQ(125, e.param2 & 0xff);
+	EXPECT_EQ(120 + 5, e.param2 & 0xff);
 	ASSERT_EQ(0, sched_setscheduler(0, SCHED_FIFO, &rt));
 	ASSERT_EQ(0, kt_recorded(&self->h, fd));
 	ASSERT_TRUE(find_registry_object(KTAPE_OBJ_THREAD, is_self, &e));
@@ -137,7 +138,7 @@ static void take_thread_name(const struct ktape_block *b,
 	memset(t->name, 0, sizeof(t->name));
 	memcpy(t->name, r->blob,
 	       r->size < sizeof(t->name) ? r->size : sizeof(t->name) - 1);
-	*(r->dat20 >> 8 & 1 ? &t->gone : &t->named) += 1;
+	*(r->dat20 & GONE ? &t->gone : &t->named) += 1;
 }
 
 static pid_t start_thread(const char *name, int *ready)
@@ -217,8 +218,7 @@ static bool is_child(uint32_t tid)
 static void on_end(const struct ktape_block *b, const struct kt_rec *r, void *arg)
 {
 	if (b->kind != KTAPE_RING_REGISTRY && r->op == KTAPE_EV_REGISTRY &&
-	    (r->dat20 & 0x1ff) == (KTAPE_OBJ_THREAD | 0x100) &&
-	    is_child(r->args[0]))
+	    (r->dat20 & 0x1ff) == (KTAPE_OBJ_THREAD | GONE) && is_child(r->args[0]))
 		ends.reported[r->args[0] - (uint32_t)ends.first] = true;
 }
 
@@ -281,6 +281,7 @@ TEST_F_TIMEOUT(names, many_ended_while_stopped, 120)
 		unreported = children_unreported(&known);
 	}
 	printf("# %d of %d children are in the registry\n", known, CHILDREN);
+	/* The registry has 1024 entries, some of which are of others. */
 	EXPECT_LT(700, known);
 	EXPECT_EQ(0, unreported);
 	ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_STOP));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Test the events of waiting for children, freeing tasks, priority inheritance,
- * run time, and the senders to sleep.
+ * Test the events of waiting for children, freeing tasks, priority inheritance and
+ * run time: each as often as it was caused, with the right threads, priorities and sums.
  */
 #include <linux/futex.h>
 #include <linux/membarrier.h>

@@ -138,7 +138,7 @@ TEST_F_TIMEOUT(system, module_uses, 200)
 		 */
 		if (get || kt_scale() == 1 || strcmp(name, "module_put"))
 			EXPECT_STREQ("fire_use", name);
-		/* One record is about the helper module itself. */
+		/* A loaded module counts as one use of itself. */
 		EXPECT_EQ(get ? 2 : 1, hit->args[1]);
 		gets += get;
 		puts += !get;

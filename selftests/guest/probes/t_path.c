@@ -197,7 +197,7 @@ static void check_path_calls(struct __test_metadata *_metadata,
 		for (int i = 0; i < nr; i++) {
 			sprintf(self->low->path, OURS "%d/%d", n, i);
 			make_path_call(&first[i], self->low, self->low->path);
-			/* A call without a path, and a call that is filtered. */
+			/* A call without a path, and one whose path is not recorded. */
 			syscall(SYS_getppid);
 			syscall(SYS_faccessat, AT_FDCWD, self->low->path, 0);
 		}
@@ -379,8 +379,9 @@ static void count_changed(const struct kt_rec *r, void *arg)
 }
 
 /*
- * Where CPUs take turns, most changes come between two calls.  Where they run at once, some
- * texts have both letters, unless ./busy leaves the two threads no time together.
+ * Where CPUs take turns, most changes come between two calls.  Where they run at once
+ * (KTAPE_PARALLEL), some texts have both letters, unless other busy tasks leave the two
+ * threads no time together.
  */
 TEST_F(path, changed_meanwhile)
 {

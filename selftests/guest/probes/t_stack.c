@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Test call stacks: one behind each event that wants one, with the right
- * functions.
+ * Test call stacks: one behind each event that wants one and none behind others, with the
+ * right functions, cut where a record has no room, limited and lost with their events.
  */
 
 #include "kselftest_harness.h"
