@@ -13,7 +13,7 @@
 #include <asm/apic.h>
 #include <asm/nmi.h>
 
-#define SPINS 100000000UL
+#define SPINS 100000000UL /* to wait for an NMI, at most */
 
 void kt_nmi_target(void);
 
