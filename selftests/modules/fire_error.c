@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The errors of kt_fire.ko (fire.h): simulate them without their damage by calling ktape's
- * callback of each source, a notifier or the probe of a tracepoint.
+ * notifier, or the probes of the tracepoint, by which the kernel would report them.
  *
  * For guest/probes/t_exception_kernel.c, which has the values that are passed here.
  */

@@ -157,13 +157,13 @@ static void pass_once(struct __test_metadata *_metadata, int dev)
 	case 0: /* Closed in flight. */
 		allowed += send_some(pair[0], fds, n);
 		break;
-	case 1: /* In a cycle, which nobody can close. */
+	case 1: /* In a cycle: each socket is in flight to the other one. */
 		fds[n] = pair[0];
 		fds[n + 1] = pair[1];
 		allowed += send_some(pair[0], fds, n + 2);
 		allowed += send_some(pair[1], fds, n + 2);
 		break;
-	case 2: /* Received by someone who has no room for them. */
+	case 2: /* The receiver has no room for all of them. */
 		allowed += send_some(pair[0], fds, n);
 		m = receive_some(pair[1], got, lcg_below(&seed, n + 1));
 		while (m > 0)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Search everything that a reader can map or read for addresses of the kernel and for
- * memory that nobody has set: rings that are new in memory that a program has filled
- * before, and records of all events.
+ * Search everything that a reader can map or read for addresses of the kernel and for what
+ * memory held before the module took it: rings that are new in memory that a program has
+ * filled with a pattern before, and records of all events.  None may be found; what the test
+ * plants itself must be.
  */
 #include <pthread.h>
 #include <sys/mman.h>
@@ -245,7 +246,7 @@ static void leak_round(struct __test_metadata *_metadata, FIXTURE_DATA(leak) * s
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_CLEAR));
 }
 
-/* What only a session with a full ring records. */
+/* Record and search what only a session with a full ring has. */
 static void leak_full(struct __test_metadata *_metadata,
 		      FIXTURE_DATA(leak) * self, uint32_t mode)
 {
@@ -502,7 +503,7 @@ TEST_F_TIMEOUT(leak, log_of_a_reader, 600)
 	EXPECT_EQ(1, is.refused);
 	EXPECT_EQ(0, is.texts);
 	EXPECT_EQ(0, is.addresses);
-	/* What it did not get is there. */
+	/* The texts that the reader did not get are in the session of root. */
 	search_session(with, &self->records);
 	EXPECT_LT(10, self->records.of[KTAPE_EV_CONSOLE]);
 	EXPECT_LT(5, self->records.addresses);

@@ -307,7 +307,7 @@ static long unload_and_load(struct __test_metadata *_metadata, long attempts)
 
 		atomic_store(&quiet, i & 1);
 		usleep(lcg_below(&seed, 100000));
-		/* What was opened before is closed at a time of its own. */
+		/* A thread that does not know of @quiet yet still has descriptors. */
 		for (int k = 0; k < 200; k++) {
 			if (i & 1)
 				close_shared();

@@ -4,7 +4,7 @@
  * cgroup, mount, UTS and IPC name spaces, after descriptors were opened.  All calls are
  * made then.  A descriptor keeps its rights on its session, and nothing opens another
  * session, creates one, or adds a probe.  A program with more rights than its caller
- * emits by a descriptor with the rights of who opened it.
+ * emits by a descriptor with the rights of the process that opened it.
  */
 #include <linux/capability.h>
 #include <sched.h>
@@ -186,7 +186,7 @@ static void make_all_calls(bool lost, const char *how)
 		bool ok;
 		int ret;
 
-		/* Without rights there is nothing to destroy. */
+		/* Without rights it makes nothing that the call could destroy. */
 		if (c->before)
 			c->before();
 		ret = c->call();
@@ -213,7 +213,7 @@ static int lose_and_call(void)
 		const struct loss *l =
 			&losses[lcg_below(&seed, ARRAY_SIZE(losses))];
 
-		/* Some are not possible behind others, or twice. */
+		/* Some ways do not work after others, or a second time. */
 		if (l == done[0] || l == done[1] || l->lose())
 			continue;
 		done[i] = l;

@@ -42,7 +42,7 @@ FIXTURE_TEARDOWN(names)
 	kt_rmmod("kt_fire");
 }
 
-/* Find the latest entry of a type that @fn accepts. */
+/* Find the latest entry of a type that @likes accepts. */
 static bool find_registry_object(uint32_t type,
 				 bool (*likes)(const struct ktape_object_entry *e),
 				 struct ktape_object_entry *to)

@@ -37,6 +37,7 @@ struct entry {
 	uint64_t ts;
 };
 
+/* A registry record of a thread: @ts is the time of the record, @died 0 while it lives. */
 struct name {
 	int32_t tid;
 	uint64_t ts, born, died;
@@ -280,6 +281,7 @@ TEST_F_TIMEOUT(witness, forks_and_exits, 1200)
 				       self->t->self));
 }
 
+/* A thread that gets a ball by pipe @in and passes it on by @out; @fifo: it is SCHED_FIFO. */
 struct player {
 	pthread_t thread;
 	int in, out, cpu;

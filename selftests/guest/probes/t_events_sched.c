@@ -128,6 +128,7 @@ TEST_F_TIMEOUT(sched, process_free, 120)
 
 /* ---- inherited priority ------------------------------------------------------ */
 
+/* A thread that waits for @futex when it is told to by @go; @fifo: it is SCHED_FIFO. */
 struct waiter {
 	pthread_t thread;
 	int32_t tid;

@@ -39,10 +39,17 @@ struct low {
 	struct open_how how;
 };
 
+/**
+ * struct call - a system call with a path
+ * @nr: its number
+ * @compat: it is called by the 32-bit table
+ * @arg: index of the path among its arguments
+ * @next: what the argument behind the path is: a mode or flags, a struct open_how, or argv
+ */
 struct call {
 	long nr;
 	bool compat;
-	int arg; /* index of the path argument */
+	int arg;
 	enum { MODE, HOW, ARGV } next;
 };
 
@@ -353,11 +360,12 @@ static void *change_path_bytes(void *arg)
 	return NULL;
 }
 
+/* Records of paths: complete, cut, with both letters, with anything else. */
 struct changed {
 	long whole, cut, mixed, wrong;
 };
 
-/* Letters only: no end inside, and nothing that the thread has not written. */
+/* A path must have letters only: no NUL inside, and nothing that the thread did not write. */
 static void count_changed(const struct kt_rec *r, void *arg)
 {
 	struct changed *seen = arg;

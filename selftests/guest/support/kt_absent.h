@@ -338,7 +338,7 @@ static inline size_t kta_same(const struct kta_truth *t, size_t i)
 
 /*
  * Give the events of one kind on one CPU, from @i to before @end, their times in the last
- * session, which are from *@j to before @other_end in @other.
+ * session, which are from @j to before @other_end in @other.
  *
  * A CPU records an event in all sessions before it records the next one of this kind,
  * because nothing that can interrupt it causes such events. So the partner of an event
