@@ -1,12 +1,12 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=dash disable=SC2086	# words
-# Test that a machine with very many threads and cgroups needs no parameter: all have
-# the names that /proc and /sys say, those that were there when the module was loaded and
-# those that come and go while it records; and that a registry which may not grow reports
-# how many names had no room, and why.  KTAPE_CROWD=THREADS,CGROUPS (3000,500; on a slow
-# kernel 800,100): up to 8192 threads the registry begins smaller than by default, so that
-# it has to grow.
+# Test that a machine with very many threads and cgroups needs no parameter of the module: in
+# a trace all have the names that /proc and /sys say, those that were there when the module was
+# loaded and those that come and go while it records; and that a registry (the table of names)
+# which may not grow reports how many names had no room, and why.
+# KTAPE_CROWD=THREADS,CGROUPS (3000,500; on a slow kernel 800,100): up to 8192 threads the
+# registry begins smaller than by default, so that it has to grow.
 
 # shellcheck source=selftests/guest/support/record.sh
 . "${0%/*}/record.sh"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Test /dev/ktape_mark: valid and invalid structures, rights, and rate limits.
- * The module is loaded with mark_rate=100.
+ * Test /dev/ktape_mark: the result of valid and invalid structures, what users without rights
+ * may emit and name, and that no number of descriptors, processes or users gets more than the
+ * rate limit. The module is loaded with mark_rate=100 (marks a second).
  */
 #include <pthread.h>
 #include <sys/mman.h>

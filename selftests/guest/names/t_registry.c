@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Test the registry: threads older than the module, changed priorities, names
- * that a start records, that are evicted, numbers that are reused.
- * Loaded with registry=1024 registry_max=1024.
+ * Test the registry (the table of names): threads older than the module, changed priorities,
+ * names that START records because they are new to the session, names that are evicted for
+ * want of room, and numbers that another object gets. Its entries must agree with /proc and
+ * /sys. The module is loaded with registry=1024 registry_max=1024 (entries).
  */
 #include <net/if.h>
 #include <netinet/in.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Test sinks of other modules: they get the events they want, whatever sessions
- * record, and modules can be unloaded in any order at any time.
+ * Test sinks, functions of other modules that ktape calls with each event that they want:
+ * they get all of these, whatever sessions record, a sink that emits or names ends its own
+ * recursion, and modules can be unloaded in any order at any time.
  */
 #include "kselftest_harness.h"
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Test interrupt handlers against the kernel's own counts, and gates: each pair
- * that is caused a known number of times becomes one span.
+ * Test interrupt handlers against the kernel's own counts, and gates. A gate is a filter
+ * that records a begin and its end as one event, a span, if they are at least so far apart,
+ * here 0 ns. Each pair that the test causes must become one span, and no begin or end be left.
  */
 #include <time.h>
 

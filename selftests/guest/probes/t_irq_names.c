@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Test names of interrupts that are requested, freed and requested again:
- * without a name, with several handlers, with a large number.
+ * without a name, with several handlers, with a large number. The registry must have the
+ * name of the present handler, and the name must be noted at most once a tick.
  */
 #include "kselftest_harness.h"
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Test paths of system calls: every call with a path, in both system call
- * tables, complete, truncated, unreadable, and changed meanwhile.
+ * Test sys_path, which records the path that a system call opens or executes: for each such
+ * call in both system call tables, complete, truncated, unreadable, and while another thread
+ * changes it. A record must have bytes of the path only, and say if some are missing.
  */
 #include "kselftest_harness.h"
 
