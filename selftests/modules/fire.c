@@ -90,6 +90,7 @@ static int fire_hold(void)
 	return 0;
 }
 
+/* Get and put a reference to this module: module_get and module_put. */
 static int fire_use(void)
 {
 	if (!try_module_get(THIS_MODULE))
@@ -98,6 +99,7 @@ static int fire_use(void)
 	return 0;
 }
 
+/* Only take the lock of this module's parameters, as each write to one does. */
 static int fire_nothing(void)
 {
 	return 0;

@@ -16,7 +16,7 @@
 #include <linux/moduleparam.h>
 #include <linux/string.h>
 
-#define HANDLERS  4
+#define HANDLERS  4 /* at most, of the first interrupt */
 #define NAME_SIZE 32
 
 static int at;
