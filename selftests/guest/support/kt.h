@@ -283,8 +283,8 @@ static inline uint64_t kt_ring_max(void)
 }
 
 /*
- * Tests skip events of page faults and of interrupts between CPUs where the kernel lacks
- * them, but not on x86: each kernel for it has them.
+ * On other architectures a kernel may lack the events of page faults and of interrupts
+ * between CPUs, and their tests skip; on x86 such a test fails.
  */
 #if defined(__x86_64__) || defined(__i386__)
 #define KT_X86 true

@@ -121,8 +121,8 @@ static inline uint64_t kt_take_blocks(const struct kt_map *m, uint64_t *pos,
 /* ---- from read() --------------------------------------------------------- */
 
 /*
- * Add a packet of read() to @g, which the callback for packets of struct kts (kt_stream.h)
- * calls. A part that continues a block is appended to what is there of that block.
+ * Add a packet of read() to @g, for the callback @packet of struct kts (kt_stream.h). A part
+ * that continues a block is appended to what is there of that block.
  */
 static inline void kt_take_packet(const struct ktape_block *b, struct kt_gots *g)
 {
