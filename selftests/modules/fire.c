@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Cause memory, power and block events in known numbers; errors are in
- * fire_error.c.
+ * The module kt_fire (fire.h): cause memory, power and block events in known numbers;
+ * errors are in fire_error.c. Tests call it by guest/support/kt_fire.h.
  */
 #include <linux/blk-mq.h>
 #include <linux/blkdev.h>
@@ -90,6 +90,7 @@ static int fire_hold(void)
 	return 0;
 }
 
+/* Get and put a reference to this module: module_get and module_put. */
 static int fire_use(void)
 {
 	if (!try_module_get(THIS_MODULE))
@@ -98,6 +99,7 @@ static int fire_use(void)
 	return 0;
 }
 
+/* Only take the lock of this module's parameters, as each write to one does. */
 static int fire_nothing(void)
 {
 	return 0;
@@ -232,8 +234,8 @@ static int fire_first_irq(void)
 }
 
 /*
- * Free the interrupt and request it for another handler, with all structures at
- * the same addresses.
+ * As if the interrupt had been freed and requested for another handler, with all structures
+ * at the same addresses.
  */
 static int fire_other_irq(void)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Cause events that do not occur in a guest, or not in known numbers. Writing a
- * name to /sys/module/kt_fire/parameters/fire causes that event once, in the
- * writer's context. Reading the file returns a number that depends on the last
- * action.
+ * Interface between fire.c and fire_error.c, which are the module kt_fire: it causes
+ * events that do not occur in a guest, or not in known numbers. Writing a name to
+ * /sys/module/kt_fire/parameters/fire causes that event once, in the writer's context.
+ * Reading the file returns a number that depends on the last action.
  */
 #ifndef _FIRE_H
 #define _FIRE_H

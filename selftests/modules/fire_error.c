@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Simulate errors without their damage by calling the listeners of their
- * sources.
+ * The errors of kt_fire.ko (fire.h): simulate them without their damage by calling ktape's
+ * notifier, or the probes of the tracepoint, by which the kernel would report them.
+ *
+ * For guest/probes/t_exception_kernel.c, which has the values that are passed here.
  */
 #include <linux/edac.h>
 #include <linux/kallsyms.h>
@@ -33,7 +35,7 @@
 
 #include "fire.h"
 
-/* UML has only a macro for it, which names the member. */
+/* UML has no instruction_pointer_set(). */
 static void set_instruction_pointer(struct pt_regs *regs, unsigned long to)
 {
 #ifdef CONFIG_UML
@@ -129,7 +131,10 @@ static int fire_error_memory(void)
 		    s8, unsigned long, u8, unsigned long, const char *);
 }
 
-/* A pointer to a structure that was renamed, and what older kernels do not pass. */
+/*
+ * The fifth argument points to a structure that was renamed, so it is a void pointer here.
+ * Older kernels do not pass the sixth, which a probe for them ignores.
+ */
 static int fire_error_pcie(void)
 {
 	return FIRE(aer_event, ("kt:00.0", 0x4000, 1, 0, NULL, "kt-bus"),

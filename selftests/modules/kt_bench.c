@@ -2,6 +2,8 @@
 /*
  * Emit a chosen event many times, for the benchmark.
  *
+ * echo "FORM NUMBER" >/sys/module/kt_bench/parameters/run
+ *
  * For bench/bench_costs.c.
  */
 #include <linux/module.h>

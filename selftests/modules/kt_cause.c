@@ -8,7 +8,7 @@
  *
  * The write returns when everything has happened.
  *
- * For guest/probes/t_events_*.c and others.
+ * For guest/probes/t_events_*.c, t_smoke.sh, and guest/hostile/t_hostile_leak.c.
  */
 #include <linux/completion.h>
 #include <linux/delay.h>

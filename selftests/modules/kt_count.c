@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Count events independently of ktape: probes at the tracepoints of four
+ * Count events independently of ktape: probes at the tracepoints of five
  * classes, counted by class and CPU.
  *
  * /proc/kt_count has one line per CPU: its number, then the counts of the

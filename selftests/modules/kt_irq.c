@@ -16,7 +16,7 @@
 #include <linux/moduleparam.h>
 #include <linux/string.h>
 
-#define HANDLERS  4
+#define HANDLERS  4 /* at most, of the first interrupt */
 #define NAME_SIZE 32
 
 static int at;
@@ -33,7 +33,7 @@ static irqreturn_t handle_interrupt(int number, void *data)
 	return IRQ_HANDLED;
 }
 
-/* "-": no name, like a driver that passes NULL. */
+/* Add a handler. "-": no name, like a driver that passes NULL. */
 static int set_add(const char *text, const struct kernel_param *kp)
 {
 	const char *name = NULL;
@@ -141,7 +141,10 @@ static void count_no_notes(void)
 }
 #endif
 
-/* Request an interrupt. Return: its number, or a negative errno. */
+/*
+ * Make an interrupt that can be requested, with this number or, for 0, any. Return: its
+ * number, or a negative errno.
+ */
 static int make_interrupt(int number)
 {
 	int ret = number ? irq_alloc_desc_at(number, NUMA_NO_NODE) :

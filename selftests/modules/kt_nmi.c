@@ -13,7 +13,7 @@
 #include <asm/apic.h>
 #include <asm/nmi.h>
 
-#define SPINS 100000000UL
+#define SPINS 100000000UL /* to wait for an NMI, at most */
 
 void kt_nmi_target(void);
 
@@ -34,6 +34,7 @@ static int on_nmi(unsigned int type, struct pt_regs *regs)
 	return NMI_HANDLED;
 }
 
+/* Send an NMI to this CPU. Return: 0, or -ETIMEDOUT if it has not come. */
 static int send_one(void)
 {
 	unsigned long spins = SPINS;
@@ -45,6 +46,7 @@ static int send_one(void)
 		cpu_relax();
 	__this_cpu_write(awaited, 0);
 	preempt_enable();
+	/* The loop has counted below 0. */
 	return spins == -1UL ? -ETIMEDOUT : 0;
 }
 

@@ -2,6 +2,8 @@
 /*
  * Print what the kernel prints when something is wrong: registers and addresses as an oops
  * shows them, a call stack, a warning.
+ *
+ * For guest/hostile/t_hostile_leak.c.
  */
 #include <linux/bug.h>
 #include <linux/kernel.h>

@@ -22,8 +22,8 @@
 #include <ktape/kernel.h>
 
 #define STORM_ID 0x5707
-#define LEVELS	 3 /* task, softirq, interrupt */
-#define PERIOD	 (100 * NSEC_PER_USEC)
+#define LEVELS	 3		       /* task, softirq, interrupt */
+#define PERIOD	 (100 * NSEC_PER_USEC) /* of interrupts */
 
 /**
  * struct storm - one CPU
@@ -49,7 +49,7 @@ struct storm {
 static DEFINE_PER_CPU(struct storm, storms);
 static atomic_t running;
 static DECLARE_WAIT_QUEUE_HEAD(ended);
-static unsigned long number;
+static unsigned long number; /* events of each task in a run */
 
 /* Events of one level do not nest in each other, so its number is a plain word. */
 static void emit_level_event(struct storm *s, u32 level)

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Example: emit each form of event once. */
+/*
+ * Example: emit each form of event once.  guest/names/t_emit.c and t_emit.sh expect exactly
+ * these events.
+ */
 #include <linux/module.h>
 #include <ktape/kernel.h>
 

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Not an example: a sink that names an object whenever an object gets a name. */
+/*
+ * Not an example: a sink that tries to name an object whenever an object gets a name, which
+ * ktape must refuse.
+ *
+ * For guest/names/t_sink.c.
+ */
 #include <linux/atomic.h>
 #include <linux/module.h>
 

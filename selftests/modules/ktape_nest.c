@@ -13,8 +13,13 @@
 
 #include <ktape/kernel.h>
 
-#define TASKS	   300 /* a CPU */
-#define INTERRUPTS 300
+#define TASKS	   300 /* events of the task of each CPU */
+#define INTERRUPTS 300 /* events of interrupts of each CPU */
+
+/* Opcodes that ktape does not use, by which the test tells the contexts apart. */
+#define OP_TASK	     201
+#define OP_INTERRUPT 202
+#define OP_SINK	     203
 
 static atomic_t in_tasks, in_interrupts, in_sinks;
 static int torn;
@@ -40,7 +45,7 @@ static void emit_equal_words(u32 opcode, atomic_t *count)
 
 static void emit_in_interrupt(void *unused)
 {
-	emit_equal_words(202, &in_interrupts);
+	emit_equal_words(OP_INTERRUPT, &in_interrupts);
 }
 
 static void tasks(struct work_struct *work)
@@ -48,17 +53,18 @@ static void tasks(struct work_struct *work)
 	int i;
 
 	for (i = 0; i < TASKS; i++)
-		emit_equal_words(201, &in_tasks);
+		emit_equal_words(OP_TASK, &in_tasks);
 }
 
 static DEFINE_PER_CPU(struct work_struct, works);
 
+/* Emit within the event that called, and check that this did not change its words. */
 static void nest(struct ktape_sink *sink, const struct ktape_record *rec)
 {
 	const u32 *words = rec->blob, first = words[0];
 	u32 i;
 
-	emit_equal_words(203, &in_sinks);
+	emit_equal_words(OP_SINK, &in_sinks);
 	for (i = 0; i < rec->size / sizeof(*words); i++)
 		torn += words[i] != first;
 }
@@ -81,7 +87,7 @@ static int __init nest_init(void)
 	i = ktape_sink_register(&sink);
 	if (i)
 		return i;
-	emit_equal_words(203, &in_sinks);
+	emit_equal_words(OP_SINK, &in_sinks);
 	ktape_sink_unregister(&sink);
 	return 0;
 }

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Example: count markers and exceptions as they are emitted. */
+/*
+ * Example: count markers and exceptions as they are emitted.  The parameters forget and fail
+ * are for guest/names/t_sink.c.
+ */
 #include <linux/atomic.h>
 #include <linux/delay.h>
 #include <linux/module.h>

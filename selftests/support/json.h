@@ -2,6 +2,9 @@
 /*
  * Check a text for valid JSON (RFC 8259) in UTF-8 without keeping anything. Shares no code with
  * the library and the command, whose output it reads.
+ *
+ * A function with the parameter @at moves *@at behind what its name says and returns true, or
+ * returns false with *@at near the error if the text has something else there.
  */
 #ifndef _JSON_H
 #define _JSON_H
@@ -10,7 +13,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Return the bytes of a UTF-8 character in its shortest form, or 0. */
+/* Return the length of the UTF-8 character at @p, or 0 if that is none in its shortest form. */
 static inline size_t json_utf8(const unsigned char *p)
 {
 	static const struct {
@@ -110,6 +113,7 @@ static inline bool json_word(const char **at)
 
 static inline bool json_value(const char **at, unsigned int depth);
 
+/* An object or an array, which @end closes; *@at is at the character that opens it. */
 static inline bool json_list(const char **at, char end, unsigned int depth)
 {
 	*at = json_blank(*at + 1);
@@ -134,6 +138,7 @@ static inline bool json_list(const char **at, char end, unsigned int depth)
 	return *(*at)++ == end;
 }
 
+/* A value with the blanks around it, in at most 64 levels of objects and arrays. */
 static inline bool json_value(const char **at, unsigned int depth)
 {
 	bool good = false;

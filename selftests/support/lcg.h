@@ -15,6 +15,7 @@ static inline uint32_t lcg_next(uint64_t *seed)
 	return (uint32_t)(*seed >> 33);
 }
 
+/* Return a random number from 0 to @n - 1. */
 static inline uint32_t lcg_below(uint64_t *seed, uint32_t n)
 {
 	return lcg_next(seed) % n;

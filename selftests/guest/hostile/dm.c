@@ -14,7 +14,9 @@
 #define CONTROL "/dev/mapper/control"
 
 /**
- * struct request - a request with room for a table of two targets
+ * struct request - a request to the device mapper
+ * @head: what is asked of which device
+ * @table: room for the two targets of a table, each a struct dm_target_spec and a text
  */
 struct request {
 	struct dm_ioctl head;

@@ -408,9 +408,10 @@ static int do_trace(void)
 
 /**
  * struct call - a call of the module
- * @call: makes it; what it needs of the kernel fails
- * @before: what it needs, or NULL
- * @after: undoes it, or NULL
+ * @name: its name
+ * @call: makes it; the tests let allocations or accesses to memory in it fail
+ * @before: prepares what it needs, or NULL
+ * @after: undoes what it did, or NULL
  */
 struct call {
 	const char *name;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What the calls of kt_calls.h use: descriptors, and the module with persistent memory in
- * which an earlier load has left a trace.  Where there is no such memory, as elsewhere than
- * in ./suite, the calls that need it are refused, and succeed here.
+ * which an earlier load has left a trace.  selftests/guest/suite reserves that memory.
+ * Where there is none, the module refuses the calls that need it, and that refusal counts as
+ * success.
  */
 #ifndef _KT_CALLS_OPEN_H
 #define _KT_CALLS_OPEN_H
@@ -95,7 +96,7 @@ static inline int do_persist_create(void)
 	return unless_none(close_it(ret), -ENODEV);
 }
 
-/* A trace that was dropped is there again after the module was loaded again. */
+/* Load the module again if its earlier trace was dropped, to have another one. */
 static inline void before_drop(void)
 {
 	struct ktape_persist_info i = { .size = sizeof(i) };

@@ -26,6 +26,10 @@ struct held {
 
 /**
  * struct state - what the test has and has seen
+ * @fd: the session
+ * @l: its layout
+ * @e: its regions, of which the last one is the registry
+ * @held: the mappings that are tried
  * @copy: what the file holds, by read-only mappings of the whole regions
  * @tries: calls
  * @allowed: calls that the kernel allowed

@@ -118,7 +118,8 @@ static inline bool kt_clears_memory(void)
 
 /* ---- what was found ----------------------------------------------------------- */
 
-#define KT_NEAR 4 /* words on each side of a finding */
+#define KT_NEAR	   4   /* words on each side of a finding */
+#define KT_AT_BLOB 100 /* more than a record has argument words */
 
 /**
  * struct kt_leak - what was searched and found
@@ -132,8 +133,9 @@ static inline bool kt_clears_memory(void)
  * @padding: bytes behind a record's end that are not zero
  * @tokens: places with a token and -1 that look like an address (kt_is_function_token())
  * @value: the first finding
- * @op: its opcode, 0 for other bytes
- * @at: where it is
+ * @op: its opcode, 0: it was not found in a record but in other bytes
+ * @at: where it is: in other bytes the offset, in a record the argument word, or
+ *	KT_AT_BLOB and the offset in the blob, or for @padding the offset in the record
  * @near: 32-bit words around it, if it is in other bytes
  */
 struct kt_leak {
@@ -177,8 +179,8 @@ static inline void kt_leak_print(const struct kt_leak *l, const char *where)
 }
 
 /*
- * Is this in the direct map, in vmalloc's area, in the kernel or in a module? Other
- * addresses are those of struct kt_kernel.
+ * Can this be an address in the direct map, in vmalloc's area, in the kernel or in a module,
+ * by the layout of the address space? kt_in_kernel() knows what this kernel really has.
  */
 static inline bool kt_is_address(uint64_t v)
 {
@@ -186,20 +188,21 @@ static inline bool kt_is_address(uint64_t v)
 	return (v >= 0xffff888000000000ULL && v < 0xfffffc0000000000ULL) ||
 	       (v >= 0xffffffff80000000ULL && v < 0xffffffffff000000ULL);
 #else
-	/* Two small negative numbers, and errors, are above: no addresses. */
+	/* Above are errors, and pairs of small negative 32-bit numbers: no addresses. */
 	return v >= 0xffff000000000000ULL && v < 0xfffffe0000000000ULL;
 #endif
 }
 
 /* ---- bytes ---------------------------------------------------------------------- */
 
+/* Is this the pattern, or what the kernel fills free objects with (POISON_FREE, POISON_INUSE)? */
 static inline bool kt_is_old(uint64_t v)
 {
 	return v == KT_PATTERN || v == 0x6b6b6b6b6b6b6b6bULL ||
 	       v == 0x5a5a5a5a5a5a5a5aULL;
 }
 
-/* Is this half of the pattern?  What is as long as a hole between two members. */
+/* Is this half of the pattern?  A hole between two members of a structure is that long. */
 static inline bool kt_is_half_old(uint32_t v)
 {
 	return v == (uint32_t)KT_PATTERN || v == KT_PATTERN >> 32;
@@ -333,7 +336,7 @@ static inline void kt_leak_text(struct kt_leak *l, const struct kt_rec *r)
 			digits = 0;
 		}
 		if (digits >= 16 && (kt_is_address(v) || kt_in_kernel(l->kernel, v)))
-			kt_leak_found(l, &l->addresses, v, r->op, 100 + i);
+			kt_leak_found(l, &l->addresses, v, r->op, KT_AT_BLOB + i);
 	}
 }
 
@@ -353,7 +356,7 @@ static inline void kt_leak_record(struct kt_leak *l, const struct kt_rec *r)
 		if (w.text || (i % 4 == 0 && i < 128 && w.blob >> i / 4 & 1) ||
 		    (w.list && i >= w.list * 4 && (i / 4 - w.list) % 2 == 0 &&
 		     i % 4 == 0))
-			kt_leak_word(l, r, r->blob + i, 100 + i);
+			kt_leak_word(l, r, r->blob + i, KT_AT_BLOB + i);
 	if (w.text)
 		kt_leak_text(l, r);
 	if (r->blob) {

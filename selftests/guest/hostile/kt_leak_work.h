@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Cause every event that a guest can cause, in steps that are short enough for a ring of
- * 1 MiB: a flood would overwrite what is rare.
+ * Cause every event that a guest can cause, for t_hostile_leak, which searches the records.
+ * The steps are short enough for a ring of 1 MiB: a flood would overwrite what is rare.
  */
 #ifndef _KT_LEAK_WORK_H
 #define _KT_LEAK_WORK_H

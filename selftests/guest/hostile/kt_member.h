@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Act as a member of the group that dev_mode=0640 lets read: a user without
- * capabilities, whom the test leaves again.
+ * Act as a member of the group that dev_mode=0640 lets read: become a user without
+ * capabilities, and root again.
  */
 #ifndef _KT_MEMBER_H
 #define _KT_MEMBER_H
@@ -29,7 +29,7 @@ static inline int kt_member_load(const char *parameters)
 	return ret;
 }
 
-/* Become user @uid of the group; uid 0 is kept for kt_member_end(). */
+/* Become user @uid of the group; the saved uid stays 0, for kt_member_end(). */
 static inline int kt_member_as(uid_t uid)
 {
 	gid_t group = KT_GROUP;
@@ -40,6 +40,7 @@ static inline int kt_member_as(uid_t uid)
 		       0;
 }
 
+/* Become root again.  Return: 0 or a negative errno. */
 static inline int kt_member_end(void)
 {
 	return setresuid(0, 0, 0) || setresgid(0, 0, 0) || setgroups(0, NULL) ?

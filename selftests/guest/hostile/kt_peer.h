@@ -17,6 +17,7 @@
 
 /**
  * struct kt_peer - the second process
+ * @pid: its process id
  * @to: socket to it
  */
 struct kt_peer {

@@ -13,8 +13,8 @@
 #define NTH_MAX 3000
 
 /*
- * Make a call whose failure @nth happens; 0: none.  Return its result, and in @over
- * whether it did not come that far.
+ * Make a call in which the @nth allocation or access fails; 0: none.  Return its result, and
+ * in @over whether the call has fewer of them.
  */
 static int make_call(const struct call *c, int nth, bool *over)
 {
@@ -72,6 +72,7 @@ static void try_call(struct __test_metadata *_metadata, const struct call *c,
 	{
 		TH_LOG("%s after all failures", c->name);
 	}
+	/* The last round found that there is no such failure, and counted on. */
 	printf("# %s: %d of %d matter\n", c->name, failed, nth - 2);
 	sum->tries += nth - 2;
 	sum->mattered += failed;

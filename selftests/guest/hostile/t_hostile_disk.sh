@@ -3,7 +3,8 @@
 # shellcheck shell=dash
 # Test recordings whose output fails: a disk that is full or has errors, at any place, a
 # limit of the file's size, a device that takes nothing, a pipe that is closed.  The exit
-# status and the message tell, and what was written can be read and checked.
+# status and the message report that, and what was written can be read and checked.  What is
+# recorded is "emit", a program that causes events of all kinds until it is killed.
 
 # shellcheck source=selftests/guest/support/record.sh
 . "${0%/*}/record.sh"

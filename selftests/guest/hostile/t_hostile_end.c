@@ -2,7 +2,8 @@
 /*
  * Sessions end and their rings are taken away beside everything that readers without
  * control rights do with them, on all CPUs: OPEN, read(), poll(), mmap(), page faults,
- * ioctls, close().
+ * ioctls, close().  Each call of a reader succeeds or has an error that the end explains, a
+ * page of a mapping can be read or is a bus error, and no session is left.
  */
 #include <poll.h>
 #include <setjmp.h>
@@ -23,8 +24,13 @@
 #define ROUNDS	 200
 #define LOOKS	 20 /* at a mapping, while the rings may go */
 #define RING	 (64 << 10)
-#define ENOUGH	 20
+#define ENOUGH	 20 /* of each act but WRONG, or the race was not run */
 
+/*
+ * What readers did (OPENED, READ, MAPPED), how they met the end of a session (STALE: a call
+ * was ESTALE; BUS: the page of a mapping was gone), and what root did (ENDED: a session;
+ * TAKEN: a CREATE that took rings away before it was ENOMEM).
+ */
 enum act { OPENED, READ, STALE, MAPPED, BUS, ENDED, TAKEN, WRONG, ACTS };
 
 static const char *const acts[] = { "opened",	  "read",  "stale", "mapped",
@@ -178,8 +184,8 @@ static uint64_t half_of_all(void)
 }
 
 /*
- * A session for which there is no memory beside self->large: rings that only readers use
- * make way.  For one that is larger than all may be they do not.
+ * Create a session for which there is no memory beside self->large of the fixture.  The
+ * module first takes away the rings that only readers use, and then it is ENOMEM.
  */
 static void create_half_of_all(int root)
 {
@@ -311,7 +317,7 @@ TEST_F_TIMEOUT(end, beside_readers, 300)
 			TH_LOG("too few: %s", acts[i]);
 		}
 	}
-	/* With the readers gone nothing is left but this one. */
+	/* With the readers gone, session 0 and self->large are left. */
 	EXPECT_EQ(2, kt_sessions(self->root, info));
 }
 
@@ -333,7 +339,7 @@ static int be_witness(void)
 	return kt_stats(fd, 0, 0, &st);
 }
 
-/* What can never be had takes nothing away. */
+/* A CREATE for more than all rings together may have takes no rings away. */
 TEST_F(end, too_large_takes_nothing)
 {
 	int status, fd = kt_named(self->root, "ends", KTAPE_MODE_OVERWRITE,

@@ -206,7 +206,10 @@ static int read_packet(bool fault)
 	return n;
 }
 
-/* What was copied before counts; the next call faults, and the one after goes on there. */
+/*
+ * Three calls of read(): the first copies all that its buffer has room for, the second
+ * faults, and the third goes on where the first has ended.
+ */
 static int read_further(bool fault)
 {
 	static char want[KT_PAGE], have[KT_PAGE];

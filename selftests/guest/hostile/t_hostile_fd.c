@@ -102,10 +102,10 @@ static int open_some(int dev, int *fds)
 		default:
 			fds[i] = open("/dev/ktape_mark", O_WRONLY | O_CLOEXEC);
 		}
-		/* At most 8 sessions. */
+		/* There are 8 sessions already: pass the device instead. */
 		if (fds[i] < 0)
 			fds[i] = dup(dev);
-		/* Some are of use by mappings only. */
+		/* Some are mapped as well, until this process ends. */
 		if (!lcg_below(&seed, 4))
 			mmap(NULL, 4096, PROT_READ, MAP_SHARED, fds[i], 0);
 	}
@@ -157,13 +157,13 @@ static void pass_once(struct __test_metadata *_metadata, int dev)
 	case 0: /* Closed in flight. */
 		allowed += send_some(pair[0], fds, n);
 		break;
-	case 1: /* In a cycle, which nobody can close. */
+	case 1: /* In a cycle: each socket is in flight to the other one. */
 		fds[n] = pair[0];
 		fds[n + 1] = pair[1];
 		allowed += send_some(pair[0], fds, n + 2);
 		allowed += send_some(pair[1], fds, n + 2);
 		break;
-	case 2: /* Received by someone who has no room for them. */
+	case 2: /* The receiver has no room for all of them. */
 		allowed += send_some(pair[0], fds, n);
 		m = receive_some(pair[1], got, lcg_below(&seed, n + 1));
 		while (m > 0)
@@ -278,7 +278,10 @@ static void prepare_request(struct io_uring_sqe *sqe, const int *fds, int n,
 		sqe->flags |= IOSQE_IO_LINK;
 }
 
-/* Return: 0; an errno; 1000 + the errno of a request that may not have it. */
+/*
+ * Make a ring, requests for descriptors, and let go of it.  Return: 0; an errno; 1000 + the
+ * errno of a request that may not have it.
+ */
 static int ring_once(int dev, const struct kt_traps *t)
 {
 	int fds[FDS + 2], n = open_some(dev, fds), ret, odd = 0;

@@ -2,8 +2,9 @@
 /*
  * Fuzz the ioctls: threads share a few descriptors and make calls with random numbers,
  * sizes, values and addresses, most of them derived from the calls in hostile.corpus.
- * The seed is printed; KTAPE_SEED=N uses it again.  The order of the threads is not
- * repeatable.
+ * Each call succeeds or has an error that the headers name, the kernel writes nothing beyond
+ * the caller's structure, and the module works afterwards.  The seed is printed;
+ * KTAPE_SEED=N uses it again.  The order of the threads is not repeatable.
  */
 #include <pthread.h>
 #include <poll.h>
@@ -20,7 +21,21 @@
 #define WORDS	  1040
 #define CALLS	  128
 #define PATH	  "hostile.corpus"
-#define DIR_NONE  0U
+#define WANT_FD	  1 /* in @want: a new descriptor */
+#define WANT_NONE 2 /* no result that a line can have */
+#define CANARY	  0x5a
+#define BEYOND	  64 /* bytes with the canary behind a structure */
+
+/* Commands that the fuzzer treats in a special way. */
+enum {
+	START = _IOC_NR(KTAPE_IOC_START),
+	STOP = _IOC_NR(KTAPE_IOC_STOP),
+	CREATE = _IOC_NR(KTAPE_IOC_CREATE),
+	FILTER = _IOC_NR(KTAPE_IOC_FILTER),
+	PROBE = _IOC_NR(KTAPE_IOC_PROBE),
+	OPEN = _IOC_NR(KTAPE_IOC_OPEN),
+	TRIGGER = _IOC_NR(KTAPE_IOC_TRIGGER),
+};
 
 enum target { DEVICE, SESSION, DISCARD, MARK, READONLY, TARGETS };
 
@@ -28,6 +43,10 @@ static const char *const names[] = { "device", "session", "discard", "mark" };
 
 /**
  * struct call - a call of the corpus
+ * @target: the descriptor on which it is made
+ * @nr: number of the command, as in ktape/ioctl.h
+ * @n: words of its argument
+ * @want: its result: 0, a negative errno, or WANT_FD
  * @words: its argument
  * @pointers: bit n: words n and n + 1 are a pointer
  */
@@ -45,7 +64,8 @@ static int fds[TARGETS];
 
 /* ---- the corpus ----------------------------------------------------------- */
 
-static int number_of_error(const char *name)
+/* Return what a line of the corpus wants: as in struct call, or WANT_NONE. */
+static int wanted_result(const char *name)
 {
 	static const int error[] = {
 		EINVAL, EFAULT, E2BIG,	 ENXIO,	 ENOENT,     EMSGSIZE,
@@ -56,10 +76,11 @@ static int number_of_error(const char *name)
 		if (!strcmp(name, strerrorname_np(error[i])))
 			return -error[i];
 	if (!strcmp(name, "fd"))
-		return 1;
-	return strcmp(name, "0") ? 2 : 0;
+		return WANT_FD;
+	return strcmp(name, "0") ? WANT_NONE : 0;
 }
 
+/* Add a word in hexadecimal, @ for a pointer, or xN, which repeats the last word. */
 static bool add_word(struct call *c, const char *text)
 {
 	unsigned int repeat;
@@ -99,8 +120,8 @@ static bool parse_corpus_line(char *line, struct call *c)
 	word = strtok_r(NULL, " \t\n", &save);
 	if (!word)
 		return false;
-	c->want = number_of_error(word);
-	if (c->want == 2)
+	c->want = wanted_result(word);
+	if (c->want == WANT_NONE)
 		return false;
 	while ((word = strtok_r(NULL, " \t\n", &save)))
 		if (!add_word(c, word))
@@ -133,15 +154,15 @@ static int read_corpus(void)
 	return calls ? wrong : -1;
 }
 
-/* The direction of the known commands, by trial: the other one is unknown. */
+/* Return the code of a command: those of the list are _IOWR, all others _IOW. */
 static unsigned long ioctl_code(unsigned int nr)
 {
-	static const unsigned char writes[] = {
+	static const unsigned char both[] = {
 		0, 1, 2, 7, 9, 10, 12, 13, 14, 15, 18, 19, 20, 24, 25, 28,
 	};
 
-	for (size_t i = 0; i < ARRAY_SIZE(writes); i++)
-		if (writes[i] == nr)
+	for (size_t i = 0; i < ARRAY_SIZE(both); i++)
+		if (both[i] == nr)
 			return _IOWR(KTAPE_IOC_MAGIC, nr, __u32);
 	return _IOW(KTAPE_IOC_MAGIC, nr, __u32);
 }
@@ -205,12 +226,12 @@ TEST(corpus)
 				store_pointer(&c->words[k], zeros);
 		memset(zeros, 0, sizeof(zeros));
 		ret = kt_ioctl(fds[c->target], ioctl_code(c->nr), c->words);
-		EXPECT_TRUE(c->want == 1 ? ret > 2 : ret == c->want)
+		EXPECT_TRUE(c->want == WANT_FD ? ret > 2 : ret == c->want)
 		{
 			TH_LOG("call %d: %s %#x: %d, wanted %d", i + 1,
 			       names[c->target], c->nr, ret, c->want);
 		}
-		if (c->want == 1 && ret > 2)
+		if (c->want == WANT_FD && ret > 2)
 			close(ret);
 	}
 	TH_LOG("%d calls", nr_calls);
@@ -242,20 +263,20 @@ static bool is_known_error(int ret)
 
 /*
  * Keep rings small or impossible, so that memory and time are not spent on them, and
- * starts rare, because they wait for all CPUs.
+ * calls that wait for all CPUs rare.
  */
 static bool is_wanted(uint64_t *seed, unsigned int nr, const uint32_t *w)
 {
 	uint64_t size[2];
 
 	memcpy(size, w + 2, sizeof(size));
-	if (nr == 12)
+	if (nr == CREATE)
 		for (int i = 0; i < 2; i++)
 			if (size[i] > 1 << 20 && size[i] <= 1ULL << 32)
 				return false;
-	if (nr == 12 && (!size[0] || w[6] > 65536))
+	if (nr == CREATE && (!size[0] || w[6] > 65536))
 		return false;
-	if (nr == 3 || nr == 4 || nr == 13 || nr == 14 || nr == 20)
+	if (nr == START || nr == STOP || nr == FILTER || nr == PROBE || nr == TRIGGER)
 		return !lcg_below(seed, 8);
 	return true;
 }
@@ -302,6 +323,7 @@ static void keep_to_own(struct call *c, const struct kt_traps *t)
 		    (value >= (uintptr_t)t->open &&
 		     value < (uintptr_t)t->open + 5 * KT_PAGE))
 			continue;
+		/* No address of a program. */
 		value |= 1ULL << 63;
 		memcpy(&c->words[at], &value, sizeof(value));
 	}
@@ -332,7 +354,8 @@ static void other_call(uint64_t *seed, int fd, const struct kt_traps *t)
 	}
 }
 
-static void one_call(uint64_t *seed, const struct kt_traps *t, char *plain)
+/* Make a random call; its argument is in @plain, between canaries, or in memory that faults. */
+static void make_random_ioctl(uint64_t *seed, const struct kt_traps *t, char *plain)
 {
 	struct call c = calls[lcg_below(seed, nr_calls)];
 	int fd = fds[lcg_below(seed, 8) ? c.target : lcg_below(seed, TARGETS)];
@@ -349,9 +372,9 @@ static void one_call(uint64_t *seed, const struct kt_traps *t, char *plain)
 	if (!lcg_below(seed, 16))
 		cmd ^= 1UL << (lcg_below(seed, 2) ? lcg_below(seed, 8) :
 						    16 + lcg_below(seed, 16));
-	if (_IOC_NR(cmd) == 12 && c.nr != 12)
+	if (_IOC_NR(cmd) == CREATE && c.nr != CREATE)
 		return;
-	if (_IOC_NR(cmd) != 12)
+	if (_IOC_NR(cmd) != CREATE)
 		keep_to_own(&c, t);
 	bytes = c.n * 4;
 	at = lcg_below(seed, 3) ? plain : kt_address(seed, t, bytes);
@@ -372,29 +395,29 @@ static void one_call(uint64_t *seed, const struct kt_traps *t, char *plain)
 	}
 	/* The kernel fills no more than the caller's structure. */
 	if (at == plain && c.words[0] <= bytes)
-		for (size_t i = bytes; i < bytes + 64; i++)
-			if (plain[i] != 0x5a && !atomic_fetch_add(&beyond, 1))
+		for (size_t i = bytes; i < bytes + BEYOND; i++)
+			if (plain[i] != CANARY && !atomic_fetch_add(&beyond, 1))
 				printf("# command %#lx, size %u of %zu, byte %zu: %02x, result %d\n",
 				       cmd, c.words[0], bytes, i,
 				       (unsigned char)plain[i], ret);
 	/* With a greater size the kernel has filled more. */
 	if (at == plain)
-		memset(plain, 0x5a, WORDS * 4 + 64);
-	if (ret > 2 && (_IOC_NR(cmd) == 12 || _IOC_NR(cmd) == 16))
+		memset(plain, CANARY, WORDS * 4 + BEYOND);
+	if (ret > 2 && (_IOC_NR(cmd) == CREATE || _IOC_NR(cmd) == OPEN))
 		close(ret);
 }
 
 static void *fuzz_main(void *arg)
 {
 	uint64_t seed = first_seed + (uintptr_t)arg * 0x9e3779b97f4a7c15ULL;
-	char *plain = malloc(WORDS * 4 + 64);
+	char *plain = malloc(WORDS * 4 + BEYOND);
 	struct kt_traps t;
 
 	if (!plain || kt_traps_make(&t))
 		return arg;
-	memset(plain, 0x5a, WORDS * 4 + 64);
+	memset(plain, CANARY, WORDS * 4 + BEYOND);
 	while (!atomic_load(&ends)) {
-		one_call(&seed, &t, plain);
+		make_random_ioctl(&seed, &t, plain);
 		if (!lcg_below(&seed, 16))
 			other_call(&seed, fds[lcg_below(&seed, TARGETS)], &t);
 	}

@@ -2,8 +2,9 @@
 /*
  * A user without capabilities who may read keeps descriptors of sessions: plain,
  * mapped, dup'ed, in flight between sockets, asleep in read() and poll().  An ended
- * session gives back its number at once and its rings when its time is over or
- * another session needs them, and whoever holds on learns that.
+ * session gives back its number at once, and its rings when its time (KTAPE_GRACE_MS) is
+ * over or another session needs them.  Then its readers get ESTALE, and a bus error from a
+ * mapping.
  */
 #include <poll.h>
 #include <setjmp.h>
@@ -170,6 +171,10 @@ static pid_t sleep_on(int fd, bool polls)
 		pause();
 }
 
+/*
+ * Keep a session in one of 5 ways: by a descriptor, a mapping, two descriptors of which one
+ * is in flight, a process that polls, or one that reads.
+ */
 static int keep_session(int dev, const char *name, int way, struct kept *k)
 {
 	int ret = 0;
@@ -217,7 +222,8 @@ static void drop(struct kept *k)
 /* ---- tests --------------------------------------------------------------------- */
 
 /*
- * Root records 20 times, with rings of which a few sessions' fit into the memory, and the member keeps each session.  No CREATE fails, and all memory is back
+ * Root records 20 times, with rings so large that those of a few sessions fit into the
+ * memory, and the member keeps each session.  No CREATE fails, and all memory is back
  * although the member still holds on.
  */
 TEST_F_TIMEOUT(keep, all_ways, 300)
@@ -241,7 +247,7 @@ TEST_F_TIMEOUT(keep, all_ways, 300)
 		close(fd);
 		EXPECT_EQ(-ENOENT, kt_attach(self->member, name, 0));
 	}
-	/* What does not fit has made way; the others have their time. */
+	/* Sessions whose memory was needed have lost their rings, the others not yet. */
 	EXPECT_GE(5, count_ended(self->root));
 	EXPECT_EQ(0, wait_for_ended(self->root, 0));
 	after = kt_free_kib();
@@ -338,7 +344,7 @@ TEST_F_TIMEOUT(keep, reader, 120)
 	EXPECT_EQ(-ENOENT, kt_map_ring(late, 0, KTAPE_RING_EVENT, &none));
 	EXPECT_EQ(MAP_FAILED, mmap(NULL, 4096, PROT_READ, MAP_SHARED, late, 0));
 	EXPECT_EQ(ESTALE, errno);
-	/* Who had read everything is at the end, until it begins again. */
+	/* A descriptor that has read everything is at the end, until it seeks back. */
 	EXPECT_EQ(0, read(done, &byte, 1));
 	EXPECT_EQ(0, lseek(done, 0, SEEK_SET));
 	EXPECT_EQ(-1, read(done, &byte, 1));
@@ -351,7 +357,7 @@ TEST_F_TIMEOUT(keep, reader, 120)
 
 /*
  * A descriptor that may control its session keeps the rings of one that was
- * destroyed, for itself and for others, whoever needs the memory.
+ * destroyed, for itself and for others, even if another session needs the memory.
  */
 TEST_F_TIMEOUT(keep, with_control, 120)
 {
@@ -379,7 +385,7 @@ TEST_F_TIMEOUT(keep, with_control, 120)
 	EXPECT_EQ(false, is_taken(&kept.map));
 	kt_unmap_ring(&m);
 	close(fd);
-	/* Now nobody holds it who may. */
+	/* Now only the member has a descriptor, which keeps no rings. */
 	big[nr] = record_own_calls(self->root, "", ring, 0);
 	EXPECT_LE(0, big[nr]);
 	EXPECT_EQ(true, is_taken(&kept.map));

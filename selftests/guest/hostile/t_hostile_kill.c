@@ -175,6 +175,7 @@ static bool has_trace(enum victim v)
 
 	if (v == TO_FOLDER)
 		return !stat(TRACE "/metadata", &st) && st.st_size;
+	/* Metadata and the names of all threads come first: a complete beginning. */
 	return !stat(TRACE, &st) && st.st_size > 100000;
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Search everything that a reader can map or read for addresses of the kernel and for
- * memory that nobody has set: rings that are new in memory that a program has filled
- * before, and records of all events.
+ * Search everything that a reader can map or read for addresses of the kernel and for what
+ * memory held before the module took it: rings that are new in memory that a program has
+ * filled with a pattern before, and records of all events.  None may be found; what the test
+ * plants itself must be.
  */
 #include <pthread.h>
 #include <sys/mman.h>
@@ -39,6 +40,10 @@ static bool is_known_kernel(void)
 	return is_kernel("stock") || is_kernel("debug") || is_kernel("race");
 }
 
+/*
+ * What was searched and found: in blocks of event rings, in all other bytes that can be
+ * mapped (others), in what read() returns, and in the fields of records.
+ */
 FIXTURE(leak)
 {
 	int dev, fd, probe;
@@ -228,7 +233,7 @@ static void record_round(struct __test_metadata *_metadata,
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 }
 
-/* Record a step, and search everything. */
+/* Record a step, and search everything: records as they are mapped, or as read() returns them. */
 static void leak_round(struct __test_metadata *_metadata, FIXTURE_DATA(leak) * self,
 		       const struct kt_step *step, bool maps)
 {
@@ -241,7 +246,7 @@ static void leak_round(struct __test_metadata *_metadata, FIXTURE_DATA(leak) * s
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_CLEAR));
 }
 
-/* What only a session with a full ring records. */
+/* Record and search what only a session with a full ring has. */
 static void leak_full(struct __test_metadata *_metadata,
 		      FIXTURE_DATA(leak) * self, uint32_t mode)
 {
@@ -255,7 +260,7 @@ static void leak_full(struct __test_metadata *_metadata,
 /* Events that no step causes: why, and which test causes them. */
 static const struct {
 	uint32_t op;
-	bool unless_debian;
+	bool unless_debian; /* but a step causes it on Debian's kernel */
 	const char *why;
 } never[] = {
 	{ KTAPE_EV_CPU_WITHOUT, false, "needs a CPU without memory: t_hotplug" },
@@ -394,7 +399,10 @@ TEST_F_TIMEOUT(leak, records_of_all_events, 3600)
 	ASSERT_LE(0, self->fd);
 	ASSERT_LE(0, kt_trigger_add(self->fd, &value));
 	leak_log(_metadata, self);
-	/* On a busy machine a rare event may be overwritten, so the steps are repeated. */
+	/*
+	 * On a busy machine a rare event may be overwritten, so the steps are repeated.
+	 * Every fourth round is read, the others are searched by mappings.
+	 */
 	for (; c.missing && rounds < (is_known_kernel() ? PASSES : 1) * KT_STEPS;
 	     rounds++) {
 		leak_round(_metadata, self, &kt_steps[rounds % KT_STEPS],
@@ -536,7 +544,7 @@ TEST_F_TIMEOUT(leak, log_of_a_reader, 600)
 	EXPECT_EQ(1, is.refused);
 	EXPECT_EQ(0, is.texts);
 	EXPECT_EQ(0, is.addresses);
-	/* What it did not get is there. */
+	/* The texts that the reader did not get are in the session of root. */
 	search_session(with, &self->records);
 	EXPECT_LT(10, self->records.of[KTAPE_EV_CONSOLE]);
 	EXPECT_LT(5, self->records.addresses);

@@ -131,7 +131,7 @@ static void flood(int n, uint64_t seed, long calls)
 	m = open(PATH, O_WRONLY | O_CLOEXEC);
 	if (m < 0)
 		_exit(2);
-	/* A page of zeros is no valid structure: case 4 emits nothing. */
+	/* A page of zeros is no valid structure, so the random ioctl() emits nothing. */
 	while (calls--)
 		flood_once(&seed, m, &t);
 	_exit(0);
@@ -139,6 +139,9 @@ static void flood(int n, uint64_t seed, long calls)
 
 /**
  * struct sums - counts of class user, of the event rings of all CPUs
+ * @emitted: marks that the module counted
+ * @lost: those of them that were lost for any reason
+ * @rate: those of @lost that were over the rate
  * @held: records in the rings, with time extensions
  */
 struct sums {
@@ -167,7 +170,7 @@ static void add_up_rings(struct __test_metadata *_metadata, int fd, struct sums 
 	}
 }
 
-/* Return what all users together may emit in @seconds, with their bursts. */
+/* Return what all users together may emit in @seconds, with their bursts, of 0.1 s each. */
 static double most_of_all(double seconds)
 {
 	FILE *f = fopen("/sys/module/ktape/parameters/mark_rate", "r");
@@ -192,7 +195,10 @@ FIXTURE_SETUP(mark)
 	ASSERT_NE(MAP_FAILED, sum);
 	ASSERT_EQ(0, chmod(PATH, 0666));
 	self->fd = kt_session(KTAPE_MODE_DISCARD, RING, 4096,
-			      KT_OPS(17, 18, 19, 20, 21, 22, 23, 24));
+			      KT_OPS(KTAPE_EV_MARK, KTAPE_EV_MARK_BEGIN,
+				     KTAPE_EV_MARK_END, KTAPE_EV_MARK_VALUE,
+				     KTAPE_EV_ISR_ENTER, KTAPE_EV_ISR_EXIT,
+				     KTAPE_EV_USER_EVENT, KTAPE_EV_TEXT));
 	ASSERT_LE(0, self->fd);
 }
 

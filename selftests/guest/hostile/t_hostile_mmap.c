@@ -162,7 +162,7 @@ static void try_unmap(struct held *h)
 	h->p = NULL;
 }
 
-/* A mapping over a part of it would split it; one over all of it replaces it. */
+/* A mapping over a part of @h would split it and is refused; one over all of it replaces it. */
 static void try_over(struct held *h)
 {
 	size_t size;
@@ -281,7 +281,7 @@ static void try_fork(const struct held *h)
 	st.allowed++;
 }
 
-/* Nobody else may decide what a page fault finds there. */
+/* With userfaultfd a process would decide which bytes a page fault finds in the mapping. */
 static void try_userfault(const struct held *h)
 {
 	struct uffdio_api api = { .api = UFFD_API };
@@ -373,7 +373,8 @@ static void try_one(void)
  * struct frames - the pages of all rings
  * @map: descriptor of /proc/self/pagemap
  * @count: descriptor of /proc/kpagecount
- * @number: page frame numbers
+ * @nr: number of pages
+ * @number: their page frame numbers
  */
 struct frames {
 	int map, count, nr;
@@ -389,7 +390,7 @@ static void add_page_frame(struct frames *f, const void *p)
 		f->number[f->nr++] = entry & ((1ULL << 55) - 1);
 }
 
-/* Return how many pages are not mapped @times. */
+/* Return how many pages are not mapped exactly @times times. */
 static long not_mapped(const struct frames *f, uint64_t times)
 {
 	uint64_t n;

@@ -22,7 +22,7 @@
 #define EACH	   40000 /* events of tasks, a CPU and round; fewer of others */
 #define ROUNDS	   2
 #define STORM_ID   0x5707
-#define LEVELS	   3
+#define LEVELS	   3 /* task, softirq, interrupt, as in modules/kt_storm.c */
 #define CPUS_MAX   16
 
 /**
@@ -31,6 +31,7 @@
  * @pos: position of the next byte to read
  * @ts: time of the last record
  * @seq: next number, by level
+ * @mapped: @m is mapped; a CPU that is offline has no ring
  */
 struct seen {
 	struct kt_map m;

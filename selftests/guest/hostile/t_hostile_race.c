@@ -35,7 +35,8 @@ static uint64_t first_seed;
 
 /*
  * Errors that a call may have here: there is no module, no such session any more, as
- * many sessions as possible, no such CPU's ring, or no memory.
+ * many sessions as possible, no such CPU's ring, no memory, nothing to read yet, or the
+ * session is in a state that does not allow the call.
  */
 static bool may_fail(int ret)
 {
@@ -44,6 +45,7 @@ static bool may_fail(int ret)
 	       ret == -ENOMEM || ret == -EAGAIN || ret == -EINTR || ret == -EINVAL;
 }
 
+/* Count a result that is wrong. @step numbers the calls of this file, to be printed. */
 static bool step_succeeded(int step, int ret)
 {
 	if (ret >= 0)
@@ -116,8 +118,8 @@ static int change_consumer(uint64_t *seed, int fd)
 }
 
 /*
- * The descriptor may be closed meanwhile, and its number belong to another file: EBADF,
- * ENOTTY, EACCES and ENODATA are no surprise.
+ * The descriptor may be closed meanwhile, and its number belong to another file.  Then
+ * EBADF, ENOTTY, EACCES or ENODATA is right, so the results are not checked.
  */
 static void use_shared(uint64_t *seed)
 {
@@ -305,7 +307,7 @@ static long unload_and_load(struct __test_metadata *_metadata, long attempts)
 
 		atomic_store(&quiet, i & 1);
 		usleep(lcg_below(&seed, 100000));
-		/* What was opened before is closed at a time of its own. */
+		/* A thread that does not know of @quiet yet still has descriptors. */
 		for (int k = 0; k < 200; k++) {
 			if (i & 1)
 				close_shared();

@@ -4,7 +4,7 @@
  * cgroup, mount, UTS and IPC name spaces, after descriptors were opened.  All calls are
  * made then.  A descriptor keeps its rights on its session, and nothing opens another
  * session, creates one, or adds a probe.  A program with more rights than its caller
- * emits by a descriptor with the rights of who opened it.
+ * emits by a descriptor with the rights of the process that opened it.
  */
 #include <linux/capability.h>
 #include <sched.h>
@@ -36,7 +36,7 @@ static int lose_capabilities(void)
 	return syscall(SYS_capset, &head, none);
 }
 
-/* All but the two that count. */
+/* Only the two of which one is needed to open the device. */
 static int lose_some_capabilities(void)
 {
 	struct __user_cap_header_struct head = {
@@ -111,7 +111,8 @@ static int no_new_privileges(void)
 
 /**
  * struct loss - a way to lose rights
- * @lose: does it; 0 or not
+ * @name: what is lost
+ * @lose: does it; returns 0 if that worked
  * @loses: the device cannot be opened afterwards
  */
 static const struct loss {
@@ -168,6 +169,7 @@ static bool is_refusal(int ret)
  * @tries: calls
  * @refused: calls that were refused, as they should be
  * @wrong: calls with another result
+ * @what: the first of these
  */
 struct counts {
 	long tries, refused, wrong;
@@ -184,7 +186,7 @@ static void make_all_calls(bool lost, const char *how)
 		bool ok;
 		int ret;
 
-		/* Without rights there is nothing to destroy. */
+		/* Without rights it makes nothing that the call could destroy. */
 		if (c->before)
 			c->before();
 		ret = c->call();
@@ -211,7 +213,7 @@ static int lose_and_call(void)
 		const struct loss *l =
 			&losses[lcg_below(&seed, ARRAY_SIZE(losses))];
 
-		/* Some are not possible behind others, or twice. */
+		/* Some ways do not work after others, or a second time. */
 		if (l == done[0] || l == done[1] || l->lose())
 			continue;
 		done[i] = l;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A discard session waits for descriptors whose opener has control rights, and for no
- * others: what a user without capabilities reads, and that it then sleeps, costs no
- * event and makes room for none.
+ * A discard session waits for readers whose opener has control rights, and for no others.
+ * If a user without capabilities (a member of the group that may read) reads and then
+ * sleeps, no event is lost for want of room.  What that user has read stays in the rings
+ * until readers with the right have read it.
  */
 #include "kselftest_harness.h"
 
@@ -122,7 +123,7 @@ static void read_beside_member(struct __test_metadata *_metadata,
 	ASSERT_EQ(0, kt_session_info(self->root, "wait", &s));
 	EXPECT_EQ(1, s.evicted);
 
-	/* It goes on behind a gap, and what it did not get is in its own column. */
+	/* The member goes on behind a gap; what it did not get is counted as lapped. */
 	kt_buf_free(&b);
 	EXPECT_EQ(0, kt_slurp(&b, self->member, 65536));
 	ASSERT_EQ(0, kt_reader_info(self->member, 0, KTAPE_RING_EVENT, &info));

@@ -1,8 +1,9 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=dash
-# KCSAN finds the race of a module, and the check of the kernel log keeps the
-# reports of the module that it is asked about, and no others.
+# Test the test of data races: KCSAN, the kernel's detector, finds the race of kt_race.ko, and
+# the check of the kernel log (guest.sh) keeps the reports of the module that it is asked
+# about, and no others. A report of ktape would fail each test on this kernel.
 set -u
 
 # shellcheck source=selftests/guest/boot/guest.sh

@@ -11,7 +11,8 @@
  *   thread TID NAME	by /proc/self/task/TID/comm
  *   cgroup ID PATH	by the inode of its folder
  *
- * The threads share one C library state: they only make system calls.
+ * The threads are made by clone() and share the state of the C library with their maker, so
+ * they call nothing that changes it.
  */
 #include <linux/futex.h>
 #include <sched.h>
@@ -136,7 +137,7 @@ static void write_limit(const char *path, int value)
 		exit_with_errno(path);
 }
 
-/* Create or await a file whose name begins with that of the output. */
+/* Return the name FILE.WHAT. */
 static const char *beside(const char *file, const char *what)
 {
 	static char path[256];
@@ -151,6 +152,7 @@ static void signal_by_file(const char *file, const char *what)
 	close(open(beside(file, what), O_WRONLY | O_CREAT, 0600));
 }
 
+/* Wait until FILE.go is there, or is not. */
 static void await(const char *file, bool there)
 {
 	while (!access(beside(file, "go"), F_OK) != there)

@@ -1,12 +1,12 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=dash disable=SC2086	# words
-# Test that a machine with very many threads and cgroups needs no parameter: all have
-# the names that /proc and /sys say, those that were there when the module was loaded and
-# those that come and go while it records; and that a registry which may not grow reports
-# how many names had no room, and why.  KTAPE_CROWD=THREADS,CGROUPS (3000,500; on a slow
-# kernel 800,100): up to 8192 threads the registry begins smaller than by default, so that
-# it has to grow.
+# Test that a machine with very many threads and cgroups needs no parameter of the module: in
+# a trace all have the names that /proc and /sys say, those that were there when the module was
+# loaded and those that come and go while it records; and that a registry (the table of names)
+# which may not grow reports how many names had no room, and why.
+# KTAPE_CROWD=THREADS,CGROUPS (3000,500; on a slow kernel 800,100): up to 8192 threads the
+# registry begins smaller than by default, so that it has to grow.
 
 # shellcheck source=selftests/guest/support/record.sh
 . "${0%/*}/record.sh"
@@ -16,16 +16,18 @@ KTAPE_CROWD=${KTAPE_CROWD:-3000,500}
 threads=${KTAPE_CROWD%,*}
 groups=${KTAPE_CROWD#*,}
 file=$dir/crowd
+# Entries that the registry begins with, the parameter for fewer than by default, and the
+# most that test_limited allows.
 first=8192 small='' most=4096
 [ "$threads" -gt $first ] || first=2048 most=1024
 [ "$threads" -gt $first ] || first=512 most=512
 [ $first = 8192 ] || small=registry=$first
-minutes=$((600 * ${KTAPE_SCALE:-1} * (1 + threads / 3000)))
+seconds=$((600 * ${KTAPE_SCALE:-1} * (1 + threads / 3000)))
 
-# await FILE: wait until the crowd has made it, or ended
+# await FILE: wait until the crowd has made it; fail if the crowd has ended
 await()
 {
-	for _ in $(seq $((minutes * 5))); do
+	for _ in $(seq $((seconds * 5))); do
 		[ ! -e "$1" ] || return 0
 		kill -0 "$crowd" 2>/dev/null || return 1
 		sleep 0.2

@@ -57,7 +57,7 @@ static const struct kt_emit_rec user_exceptions[] = {
 			sizeof(message) - 1, message             \
 	}
 
-/* opcode 200, dat20 0xabcde, p, 2 arguments */
+/* The code word of a record: opcode 200, dat20 0xabcde, a blob follows, 2 arguments. */
 #define FOREIGN (200U | 0xabcdeU << 8 | 1U << 28 | 2U << 29)
 
 static const struct kt_emit_rec kernel_markers[] = {
@@ -240,6 +240,7 @@ static bool has_equal_words(const struct kt_emit_rec *v)
 
 TEST_F_TIMEOUT(emit, contexts_that_nest, 120)
 {
+	/* Code words as in modules/ktape_nest.c: a blob and 7 arguments. */
 	const uint32_t task = 201U | 1U << 28 | 7U << 29;
 	const uint32_t irq = 202U | 1U << 28 | 7U << 29;
 	const uint32_t sink = 203U | 1U << 28 | 7U << 29;
@@ -277,8 +278,8 @@ TEST_F_TIMEOUT(emit, contexts_that_nest, 120)
 }
 
 /*
- * Return a class's counts of emitted events, and of events lost for this
- * reason.
+ * Get a class's counts over all CPUs: n[0] emitted events, n[1] those of them that were lost
+ * because contexts nested too deep, or RCU did not watch.
  */
 static void count_lost_emits(int fd, uint32_t kind, uint32_t class, uint64_t *n)
 {

@@ -1,8 +1,8 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=dash
-# Test what shells emit, by "ktape mark" and echo, as "ktape dump" shows it; and
-# the module parameters for emitting.
+# Test that what shells emit by "ktape mark" and echo is what "ktape dump" shows, that wrong
+# command lines are refused, and that the module parameters for emitting take effect.
 
 # shellcheck source=selftests/guest/support/record.sh
 . "${0%/*}/record.sh"

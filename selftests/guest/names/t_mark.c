@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Test /dev/ktape_mark: valid and invalid structures, rights, and rate limits.
- * The module is loaded with mark_rate=100.
+ * Test /dev/ktape_mark: the result of valid and invalid structures, what users without rights
+ * may emit and name, and that no number of descriptors, processes or users gets more than the
+ * rate limit. The module is loaded with mark_rate=100 (marks a second).
  */
 #include <pthread.h>
 #include <sys/mman.h>
@@ -362,7 +363,7 @@ TEST_F_TIMEOUT(mark, names_of_one_user, 60)
 /* ---- the rate ------------------------------------------------------------------- */
 
 static int tried, accepted, busy, failed;
-static int without;
+static int without; /* a descriptor whose opener has no rights */
 
 static void try_mark(uint64_t n)
 {
@@ -406,10 +407,10 @@ TEST_F_TIMEOUT(mark, rate_is_exact, 60)
 	close(fd);
 }
 
-#define RATE	      100 /* as in tests.conf */
-#define AT_ONCE	      (RATE / 10 + 1)
+#define RATE	      100	      /* as in tests.conf */
+#define AT_ONCE	      (RATE / 10 + 1) /* a burst: what 0.1 s allow, and one */
 #define LONG	      1024
-#define COST	      (1 + LONG / 64)
+#define COST	      (1 + LONG / 64) /* short marks as which a long one counts */
 #define USERS	      24
 #define USERS_AT_ONCE 4 /* as in module/dev/mark.c */
 

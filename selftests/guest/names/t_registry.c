@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Test the registry: threads older than the module, changed priorities, names
- * that a start records, that are evicted, numbers that are reused.
- * Loaded with registry=1024 registry_max=1024.
+ * Test the registry (the table of names): threads older than the module, changed priorities,
+ * names that START records because they are new to the session, names that are evicted for
+ * want of room, and numbers that another object gets. Its entries must agree with /proc and
+ * /sys. The module is loaded with registry=1024 registry_max=1024 (entries).
  */
 #include <net/if.h>
 #include <netinet/in.h>
@@ -21,10 +22,11 @@
 #include "kt_events.h"
 #include "kt_fire.h"
 
-#define SHARE	512  /* half of the registry */
-#define IRQ	4000 /* in kt_fire */
-#define DISK	(300U << 20 | 5)
+#define SHARE	512		 /* half of the registry */
+#define IRQ	4000		 /* as in modules/fire.c */
+#define DISK	(300U << 20 | 5) /* 300:5, likewise */
 #define CGROUPS "/sys/fs/cgroup"
+#define GONE	0x100 /* bit of dat20 of a registry record: the object has ended */
 
 FIXTURE(names)
 {
@@ -41,7 +43,7 @@ FIXTURE_TEARDOWN(names)
 	kt_rmmod("kt_fire");
 }
 
-/* Find the latest entry of a type that @fn accepts. */
+/* Find the latest entry of a type that @likes accepts. */
 static bool find_registry_object(uint32_t type,
 				 bool (*likes)(const struct ktape_object_entry *e),
 				 struct ktape_object_entry *to)
@@ -107,7 +109,7 @@ TEST_F(names, priority_changes)
 	fd = kt_record(KT_OPS(KTAPE_EV_MARK));
 	ASSERT_LE(0, fd);
 	ASSERT_TRUE(find_registry_object(KTAPE_OBJ_THREAD, is_self, &e));
-	EXPECT_EQ(125, e.param2 & 0xff);
+	EXPECT_EQ(120 + 5, e.param2 & 0xff);
 	ASSERT_EQ(0, sched_setscheduler(0, SCHED_FIFO, &rt));
 	ASSERT_EQ(0, kt_recorded(&self->h, fd));
 	ASSERT_TRUE(find_registry_object(KTAPE_OBJ_THREAD, is_self, &e));
@@ -137,7 +139,7 @@ static void take_thread_name(const struct ktape_block *b,
 	memset(t->name, 0, sizeof(t->name));
 	memcpy(t->name, r->blob,
 	       r->size < sizeof(t->name) ? r->size : sizeof(t->name) - 1);
-	*(r->dat20 >> 8 & 1 ? &t->gone : &t->named) += 1;
+	*(r->dat20 & GONE ? &t->gone : &t->named) += 1;
 }
 
 static pid_t start_thread(const char *name, int *ready)
@@ -217,8 +219,7 @@ static bool is_child(uint32_t tid)
 static void on_end(const struct ktape_block *b, const struct kt_rec *r, void *arg)
 {
 	if (b->kind != KTAPE_RING_REGISTRY && r->op == KTAPE_EV_REGISTRY &&
-	    (r->dat20 & 0x1ff) == (KTAPE_OBJ_THREAD | 0x100) &&
-	    is_child(r->args[0]))
+	    (r->dat20 & 0x1ff) == (KTAPE_OBJ_THREAD | GONE) && is_child(r->args[0]))
 		ends.reported[r->args[0] - (uint32_t)ends.first] = true;
 }
 
@@ -281,6 +282,7 @@ TEST_F_TIMEOUT(names, many_ended_while_stopped, 120)
 		unreported = children_unreported(&known);
 	}
 	printf("# %d of %d children are in the registry\n", known, CHILDREN);
+	/* The registry has 1024 entries, some of which are of others. */
 	EXPECT_LT(700, known);
 	EXPECT_EQ(0, unreported);
 	ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_STOP));

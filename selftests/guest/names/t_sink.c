@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Test sinks of other modules: they get the events they want, whatever sessions
- * record, and modules can be unloaded in any order at any time.
+ * Test sinks, functions of other modules that ktape calls with each event that they want:
+ * they get all of these, whatever sessions record, a sink that emits or names ends its own
+ * recursion, and modules can be unloaded in any order at any time.
  */
 #include "kselftest_harness.h"
 
@@ -12,7 +13,7 @@
 #define ECHO	 "/tests/ktape_echo.ko"
 #define NAMER	 "/tests/ktape_namer.ko"
 #define CPUS_MAX 64
-#define DEPTH	 8 /* as in module/emit/sink.c */
+#define DEPTH	 8 /* to which sinks may nest, as in module/emit/sink.c */
 
 static struct kt_emit_recs seen;
 static int marks;
@@ -42,14 +43,17 @@ static void mark_at_a_speed(uint64_t n)
 	mark_and_pause(n);
 }
 
-/* Delays between the steps of loading and unloading, short or long. */
-static void close_by(bool on)
+/*
+ * Let the steps of loading and unloading follow each other closely or not: with expedited
+ * grace periods and pauses of the threads that emit, or without both.
+ */
+static void hurry_loading(bool on)
 {
 	kt_expedite(on);
 	__atomic_store_n(&naps, on, __ATOMIC_RELAXED);
 }
 
-/* Session 0 wants no event, so only the sink does. */
+/* Session 0 records only switches, so only the sink wants what programs emit. */
 FIXTURE(sink)
 {
 	int dev;
@@ -141,13 +145,13 @@ TEST_F_TIMEOUT(sink, load_and_unload_under_load, 120)
 	ASSERT_EQ(0, kt_loads_start(self->load, self->cpus, 0, mark_at_a_speed));
 	for (int i = 0; i < turns; i++) {
 		/* Loading takes long while all CPUs are busy: twice is enough. */
-		close_by(i >= 2);
+		hurry_loading(i >= 2);
 		EXPECT_EQ(0, kt_insmod(SINK, i % 2 ? "forget=1" : ""));
 		usleep(20000);
 		for (int n = 0; n < 1000 && !sink_seen("ktape_sink"); n++)
 			usleep(20000);
 		EXPECT_LT(0, sink_seen("ktape_sink"));
-		close_by(i / 2 % 2);
+		hurry_loading(i / 2 % 2);
 		EXPECT_EQ(0, kt_rmmod("ktape_sink"));
 	}
 	kt_loads_stop(self->load, self->cpus);
@@ -171,7 +175,7 @@ TEST_F_TIMEOUT(sink, slots_are_freed, 120)
 TEST_F_TIMEOUT(sink, init_fails_under_load, 120)
 {
 	ASSERT_EQ(0, kt_loads_start(self->load, self->cpus, 0, mark_at_a_speed));
-	close_by(true);
+	hurry_loading(true);
 	for (int i = 0; i < 10; i++)
 		ASSERT_EQ(-ENODEV, kt_insmod(SINK, "fail=1"));
 	kt_loads_stop(self->load, self->cpus);

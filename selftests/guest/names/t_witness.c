@@ -20,7 +20,16 @@
 #define TURNS	 1000
 #define LOG_MAX	 20000
 
-/* A record, with the thread that was on the CPU. */
+/**
+ * struct entry - a record
+ * @op: opcode
+ * @nr: its 20-bit data: of a system call the number
+ * @tid: the thread that was on the CPU
+ * @other: the next thread, of a switch; the child, of a fork
+ * @tgid: process of the child, of a fork
+ * @value: result of a system call, or status of an exit
+ * @ts: its time
+ */
 struct entry {
 	uint32_t op, nr;
 	int32_t tid, other, tgid;
@@ -28,6 +37,7 @@ struct entry {
 	uint64_t ts;
 };
 
+/* A registry record of a thread: @ts is the time of the record, @died 0 while it lives. */
 struct name {
 	int32_t tid;
 	uint64_t ts, born, died;
@@ -37,9 +47,13 @@ struct name {
 /**
  * struct trace - contents of the trace
  * @tid: thread on each CPU by headers and switches
+ * @self: thread of the test
+ * @known: @tid is known, by CPU
+ * @calls: keep the results of system calls of all threads
  * @lies: headers or switches that contradict the thread known before
- * @log: records of the threads of this process, by CPU order
- * @calls: keep the system calls of all threads
+ * @nr: entries of @log
+ * @nr_names: entries of @names
+ * @log: records of the thread of the test; switches and exits of all threads
  * @names: registry records, checkpoint included
  */
 struct trace {
@@ -267,6 +281,7 @@ TEST_F_TIMEOUT(witness, forks_and_exits, 1200)
 				       self->t->self));
 }
 
+/* A thread that gets a ball by pipe @in and passes it on by @out; @fifo: it is SCHED_FIFO. */
 struct player {
 	pthread_t thread;
 	int in, out, cpu;

@@ -116,9 +116,9 @@ static __attribute__((noinline)) pid_t vforked(void)
 }
 
 /*
- * Between the first and the last of our sleeps, each switch out of that state
- * has its record, and the caller is never a wrapper function that sleeps on
- * behalf of its caller.
+ * Between the first and the last of our sleeps, each switch away from a thread in
+ * uninterruptible sleep has its record, and the caller is never a function of the
+ * scheduler, which sleeps on behalf of its caller.
  */
 TEST_F_TIMEOUT(blocked, complete, 120)
 {

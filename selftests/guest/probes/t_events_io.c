@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Test block and network events: known numbers of events, and names of the
- * devices.
+ * Test block and network events: each as often as the test or kt_fire.ko has caused it,
+ * with the right device, place and size. Devices and interrupts have the names that the
+ * kernel gives them, also after they were renamed.
  */
 #include <arpa/inet.h>
 #include <net/if.h>

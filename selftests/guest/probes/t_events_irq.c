@@ -10,7 +10,8 @@
 #define TIMES	    50
 #define MORE	    (TIMES + TIMES / 5) /* caused, where some may be merged */
 #define SPINNER	    1
-#define LOCAL_TIMER 236
+#define LOCAL_TIMER 236 /* vector of x86 */
+#define VEC_TASKLET 6	/* index in vectors[] */
 /* Longest name in the registry. */
 #define SMP_CALLBACK "generic_smp_call_function_singl"
 
@@ -82,8 +83,10 @@ TEST_F_TIMEOUT(irqs, softirqs, 120)
 					    KTAPE_EV_SOFTIRQ_EXIT, i, cpu));
 			all += in;
 		}
-	EXPECT_LE(TIMES, count_op_records(&self->e, KTAPE_EV_SOFTIRQ_ENTRY, 6, 0));
-	EXPECT_LE(TIMES, count_op_records(&self->e, KTAPE_EV_SOFTIRQ_RAISE, 6, 0));
+	EXPECT_LE(TIMES, count_op_records(&self->e, KTAPE_EV_SOFTIRQ_ENTRY,
+					  VEC_TASKLET, 0));
+	EXPECT_LE(TIMES, count_op_records(&self->e, KTAPE_EV_SOFTIRQ_RAISE,
+					  VEC_TASKLET, 0));
 	TH_LOG("%llu soft interrupts", (unsigned long long)all);
 }
 
@@ -109,7 +112,7 @@ TEST_F_TIMEOUT(irqs, tasklets, 120)
 		size_t at = i;
 
 		in = &self->e.v[i];
-		if (in->cpu == 0 && in->dat20 == 6)
+		if (in->cpu == 0 && in->dat20 == VEC_TASKLET)
 			serving = in->op == KTAPE_EV_SOFTIRQ_ENTRY;
 		if (in->op != KTAPE_EV_TASKLET_ENTRY ||
 		    !kt_is_symbol(&self->e, in->arg[1], "kt_cause_tasklet_fn"))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Test the events of waiting for children, freeing tasks, priority inheritance,
- * run time, and the senders to sleep.
+ * Test the events of waiting for children, freeing tasks, priority inheritance and
+ * run time: each as often as it was caused, with the right threads, priorities and sums.
  */
 #include <linux/futex.h>
 #include <linux/membarrier.h>
@@ -128,6 +128,7 @@ TEST_F_TIMEOUT(sched, process_free, 120)
 
 /* ---- inherited priority ------------------------------------------------------ */
 
+/* A thread that waits for @futex when it is told to by @go; @fifo: it is SCHED_FIFO. */
 struct waiter {
 	pthread_t thread;
 	int32_t tid;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Test the events of signals: code, target and result for each way to send one,
- * and which thread handles it.
+ * Test the events of signals: each signal is recorded once when it is sent, with code,
+ * target and result for each way to send one, and once when it is delivered, by the thread
+ * that gets it, with its handler.
  */
 #include <setjmp.h>
 #include <sys/wait.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Test interrupt handlers against the kernel's own counts, and gates: each pair
- * that is caused a known number of times becomes one span.
+ * Test interrupt handlers against the kernel's own counts, and gates. A gate is a filter
+ * that records a begin and its end as one event, a span, if they are at least so far apart,
+ * here 0 ns. Each pair that the test causes must become one span, and no begin or end be left.
  */
 #include <time.h>
 
@@ -143,6 +144,7 @@ static int gate_all(int fd)
 	return kt_filter_set(fd, KTAPE_FILTER_GATE, g, KTAPE_GATES);
 }
 
+/* Count the spans of @op on @cpu whose number, the lowest @bits of dat20, is @nr. */
 static uint64_t spans(const struct kt_events *e, uint32_t op, uint32_t nr,
 		      uint32_t bits, uint32_t cpu)
 {
@@ -155,8 +157,8 @@ static uint64_t spans(const struct kt_events *e, uint32_t op, uint32_t nr,
 }
 
 /*
- * A handler that runs at START or at STOP has no span, so the limits are wider
- * by those.
+ * A handler that runs at START or at STOP has no span, so there may be two spans fewer than
+ * the kernel counted.
  */
 static bool is_about(const struct bracket *b, int cpu, uint64_t n)
 {
@@ -245,8 +247,8 @@ TEST_F_TIMEOUT(spans, timer, 120)
 }
 
 /*
- * Sleep until that time, long enough for the last timer's function to have
- * returned.
+ * Sleep for 20 ms, long enough for the last timer's function to have returned. Return: the
+ * time of CLOCK_MONOTONIC at which the timer of this sleep expires, in ns.
  */
 static uint64_t sleep_past_timers(void)
 {

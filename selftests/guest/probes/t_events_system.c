@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Test the events of the log, modules, CPU hotplug, idle and power, each in
- * known numbers.
+ * Test the events of the log, modules, CPU hotplug, idle and power: each is recorded as
+ * often as the test or kt_fire.ko has caused it, with the right fields.
  */
 #include <sys/resource.h>
 
@@ -138,7 +138,7 @@ TEST_F_TIMEOUT(system, module_uses, 200)
 		 */
 		if (get || kt_scale() == 1 || strcmp(name, "module_put"))
 			EXPECT_STREQ("fire_use", name);
-		/* One record is about the helper module itself. */
+		/* A loaded module counts as one use of itself. */
 		EXPECT_EQ(get ? 2 : 1, hit->args[1]);
 		gets += get;
 		puts += !get;

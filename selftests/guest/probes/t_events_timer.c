@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Test the events of interval timers, hrtimers, the timer wheel, the tick and
- * work items.
+ * work items: each as often as it was caused, in order, with its times and functions.
  */
 #include <time.h>
 
@@ -234,11 +234,6 @@ static bool is_of_nap(const struct kt_ev *v, const struct nap *n)
 }
 
 /*
- * Check the whole life of a sleep's timer. It is on our kernel stack, so it is
- * ours. Kernels with object debugging initialise such timers by a function
- * without the event.
- */
-/*
  * Return true if it is the timer of a sleep. The tick's timer may have the same
  * expiry.
  */
@@ -250,6 +245,11 @@ static bool wakes(const struct kt_events *e, size_t at, uint32_t token)
 	return v && kt_is_symbol(e, v->arg[1], "hrtimer_wakeup");
 }
 
+/*
+ * Check the whole life of a sleep's timer. It is on our kernel stack, so it is
+ * ours. Kernels with object debugging initialise such timers by a function
+ * without the event.
+ */
 TEST_F_TIMEOUT(naps, nanosleep, 120)
 {
 	const uint32_t mode = !variant->absolute;
@@ -370,6 +370,7 @@ TEST_F_TIMEOUT(wheel, timer, 120)
 		EXPECT_EQ(expected[i].times * TIMES,
 			  kt_count_with(&self->e, expected[i].op, 0, token));
 	for (int i = 0; i < 2 * TIMES; i++) {
+		/* SHORT_JIFFIES and LONG_JIFFIES of modules/kt_cause.c */
 		int in = i % 2 ? 2 : 10000;
 
 		v = kt_next_with(&self->e, &at, KTAPE_EV_TIMER_START, 0, token);
@@ -466,7 +467,7 @@ FIXTURE(work)
 FIXTURE_VARIANT(work)
 {
 	const char *cause;
-	uint32_t cpu;
+	uint32_t cpu; /* for which it is queued; 65535: any */
 };
 
 /* clang-format off */

@@ -52,6 +52,7 @@ static int nr_of(const struct kt_events *e, uint32_t op, int32_t tid,
 
 /* ---- a thread that sleeps and is woken ------------------------------------------- */
 
+/* A thread that sleeps until it can read from @pipe; @fifo: it is SCHED_FIFO. */
 struct sleeper {
 	pthread_t thread;
 	int pipe[2];

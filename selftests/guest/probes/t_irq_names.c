@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Test names of interrupts that are requested, freed and requested again:
- * without a name, with several handlers, with a large number.
+ * without a name, with several handlers, with a large number. The registry must have the
+ * name of the present handler, and the name must be noted at most once a tick.
  */
 #include "kselftest_harness.h"
 
@@ -133,6 +134,7 @@ TEST_F_TIMEOUT(names, shared, 60)
 				    (char[KTAPE_NAME_SIZE]){}));
 }
 
+/* Return how often ktape has noted a name for an interrupt; -1: it cannot be counted. */
 static long notes(void)
 {
 	FILE *f = fopen(PARAM "notes", "r");
@@ -159,6 +161,7 @@ FIXTURE_SETUP(pair)
 	if (self->missing)
 		return;
 	ASSERT_EQ(0, kt_pin(0));
+	/* IRQ_CHECKS of module/probes/irq.c, the size of the table, divides their difference. */
 	ASSERT_EQ(0, kt_insmod("/tests/kt_irq.ko", "at=3000 other=7096 alone=1"));
 	self->fd = kt_record(KT_OPS(KTAPE_EV_IRQ_HANDLER_ENTRY));
 	ASSERT_LE(0, self->fd);
@@ -174,8 +177,8 @@ FIXTURE_TEARDOWN(pair)
 }
 
 /*
- * Two interrupts whose numbers share a slot in the table of recently checked
- * interrupts. Firing in turns, each has its name checked at most once per tick.
+ * Two interrupts whose numbers share a slot in the module's table of recently checked
+ * interrupts fire in turns. Even so the name of an interrupt is noted at most once per tick.
  */
 TEST_F_TIMEOUT(pair, same_slot_in_the_table, 120)
 {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Test run-time probes: refused addresses, slots, exact counts, arguments,
- * states.
+ * Test run-time probes: addresses and requests that must be refused, the 15 slots, one
+ * record for each call with its arguments or result, tokens instead of addresses, and states
+ * when the probed module is unloaded.
  */
 #include "kselftest_harness.h"
 
@@ -300,11 +301,19 @@ TEST_F(kprobe, module_is_unloaded)
 
 /* ---- records ----------------------------------------------------------- */
 
+/**
+ * struct seen - the records of a probe
+ * @records: number of records
+ * @other: records of other events
+ * @wrong: values, numbers of values and sizes that are not those expected
+ * @opcode: the probe
+ * @token: token of the probed address, by the last record
+ * @expect: stores the values that record n should have, and returns their number
+ */
 struct seen {
 	long records, other, wrong;
 	unsigned int opcode;
 	uint32_t token;
-	/* expected values of record n */
 	int (*expect)(long n, uint64_t *values);
 };
 
@@ -487,6 +496,7 @@ TEST_F(kprobe, each_slot_records)
 
 /* ---- addresses ---------------------------------------------------------- */
 
+/* Number of records, and of the last one: bit n of tokens: value n is a token. */
 struct reported {
 	int nr;
 	uint32_t tokens;
@@ -568,7 +578,10 @@ TEST_F(kprobe, addresses_are_tokens)
 	EXPECT_NE(reported.v[0], reported.v[2]);
 }
 
-/* What an address is called in one trace says nothing about another load's. */
+/*
+ * Each load of the module gives the same address another token, so that tokens of two traces
+ * together help no more to guess addresses than those of one.
+ */
 TEST_F(kprobe, each_load_has_other_tokens)
 {
 	static const unsigned long v[] = {

@@ -13,11 +13,26 @@
 #define CPUS_MAX 16
 #define LOOKS	 8
 
+/**
+ * struct look - a record of missed hits, which covers an interval
+ * @reason: enum ktape_missed
+ * @first: begin of the interval
+ * @last: its end, when the kernel's counts had been read
+ * @count: hits that were missed in it
+ * @reading: ticks that reading the counts took, up to @last
+ */
 struct look {
 	uint32_t reason;
 	uint64_t first, last, count, reading;
 };
 
+/**
+ * struct seen - the records of missed hits in a stream
+ * @opcode: the probe
+ * @look: its records, by CPU
+ * @nr: number of these, by CPU
+ * @others: records of another probe, in another ring, or too many
+ */
 struct seen {
 	uint32_t opcode;
 	struct look look[CPUS_MAX][LOOKS];

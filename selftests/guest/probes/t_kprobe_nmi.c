@@ -7,11 +7,12 @@
 
 #include "kt_probe.h"
 
-#define LOAD_CPU     0
-#define SLOT	     KTAPE_OP_PROBE
-#define BLOCK	     4096
-#define HITS	     2000
-#define HEADS	     (HITS / 300) /* minimum: a record has 16 bytes */
+#define LOAD_CPU 0
+#define SLOT	 KTAPE_OP_PROBE
+#define BLOCK	 4096
+#define HITS	 2000
+#define HEADS \
+	(HITS / 300) /* minimum: a record has 16 bytes, a block fewer than 300 */
 #define TARGET	     "kt_nmi_target"
 #define PARAM	     "/sys/module/kt_nmi/parameters/"
 #define OPTIMIZATION "/proc/sys/debug/kprobes-optimization"
@@ -91,7 +92,7 @@ FIXTURE_TEARDOWN(nmi)
 	close(self->main);
 }
 
-/* Return what the kernel has patched in at the probe. */
+/* Return true if the kernel has patched @what in at the probe: "jump" or "breakpoint". */
 static bool probe_begins_with(const char *what)
 {
 	FILE *f = fopen(PARAM "begin", "r");
@@ -119,8 +120,8 @@ static void count_slot_records(const struct kt_rec *r, void *arg)
 }
 
 /*
- * Number of block heads by the probe: with the right context, and with another
- * one.
+ * Count the blocks that the probe has opened: n[0] with the right context in their heads,
+ * n[1] with another one.
  */
 static void count_heads(const struct kt_map *m, uint32_t context, int *n)
 {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Leave probes armed when the module is unloaded; run-tests unloads it. */
+/*
+ * Leave probes armed when the module is unloaded: the runner of the guest (run-tests) unloads
+ * it after this program, and fails the test if the kernel crashes or warns.
+ */
 #include "kselftest_harness.h"
 
 #include <time.h>

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Test that a wrong guess about where the kernel's functions are is noticed: the kernel
- * gives wrong answers about its symbols while the module is loaded.
+ * Test that the module notices a wrong guess about where the kernel's functions are: the
+ * kernel gives wrong answers about its symbols while the module is loaded. Then
+ * sched_blocked, which depends on the guess, is not available, and no call stack loses a
+ * caller.
  */
 #include "kselftest_harness.h"
 

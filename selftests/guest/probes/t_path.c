@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Test paths of system calls: every call with a path, in both system call
- * tables, complete, truncated, unreadable, and changed meanwhile.
+ * Test sys_path, which records the path that a system call opens or executes: for each such
+ * call in both system call tables, complete, truncated, unreadable, and while another thread
+ * changes it. A record must have bytes of the path only, and say if some are missing.
  */
 #include "kselftest_harness.h"
 
@@ -39,10 +40,17 @@ struct low {
 	struct open_how how;
 };
 
+/**
+ * struct call - a system call with a path
+ * @nr: its number
+ * @compat: it is called by the 32-bit table
+ * @arg: index of the path among its arguments
+ * @next: what the argument behind the path is: a mode or flags, a struct open_how, or argv
+ */
 struct call {
 	long nr;
 	bool compat;
-	int arg; /* index of the path argument */
+	int arg;
 	enum { MODE, HOW, ARGV } next;
 };
 
@@ -197,7 +205,7 @@ static void check_path_calls(struct __test_metadata *_metadata,
 		for (int i = 0; i < nr; i++) {
 			sprintf(self->low->path, OURS "%d/%d", n, i);
 			make_path_call(&first[i], self->low, self->low->path);
-			/* A call without a path, and a call that is filtered. */
+			/* A call without a path, and one whose path is not recorded. */
 			syscall(SYS_getppid);
 			syscall(SYS_faccessat, AT_FDCWD, self->low->path, 0);
 		}
@@ -353,11 +361,12 @@ static void *change_path_bytes(void *arg)
 	return NULL;
 }
 
+/* Records of paths: complete, cut, with both letters, with anything else. */
 struct changed {
 	long whole, cut, mixed, wrong;
 };
 
-/* Letters only: no end inside, and nothing that the thread has not written. */
+/* A path must have letters only: no NUL inside, and nothing that the thread did not write. */
 static void count_changed(const struct kt_rec *r, void *arg)
 {
 	struct changed *seen = arg;
@@ -379,8 +388,9 @@ static void count_changed(const struct kt_rec *r, void *arg)
 }
 
 /*
- * Where CPUs take turns, most changes come between two calls.  Where they run at once, some
- * texts have both letters, unless ./busy leaves the two threads no time together.
+ * Where CPUs take turns, most changes come between two calls.  Where they run at once
+ * (KTAPE_PARALLEL), some texts have both letters, unless other busy tasks leave the two
+ * threads no time together.
  */
 TEST_F(path, changed_meanwhile)
 {

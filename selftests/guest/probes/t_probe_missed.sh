@@ -9,7 +9,7 @@
 
 param=/sys/module/ktape_miss/parameters
 
-# says NAME TEXT: is that "missed_hits" of out, which is JSON, without the times?
+# says NAME TEXT: test that "missed_hits" of out, which is JSON, is TEXT, times left out
 says()
 {
 	sed -n 's/.*"missed_hits":\(\[[^]]*\]\).*/\1/p' out |
@@ -18,14 +18,15 @@ says()
 	result $? "$1" said
 }
 
-# absent CODE VERDICT EVENT FROM TO TRACE
+# absent CODE VERDICT EVENT FROM TO TRACE: does verify --absent answer with this exit status
+# and verdict?
 absent()
 {
 	ktape verify -q --absent "$3" --from "$4" --to "$5" "$6" >out 2>&1
 	[ $? = "$1" ] && grep "^$2: " out >/dev/null
 }
 
-# More calls than a return probe can follow.
+# More calls than a return probe can follow, which are 256 at a time.
 test_returns()
 {
 	ktape record -q -e probe_0,probe_1,user -o t sh -c "

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Test call stacks: one behind each event that wants one, with the right
- * functions.
+ * Test call stacks: one behind each event that wants one and none behind others, with the
+ * right functions, cut where a record has no room. A rate limit of stacks limits no events,
+ * and a lost event has no stack.
  */
 
 #include "kselftest_harness.h"

@@ -5,7 +5,7 @@
  *
  * usage: act STEP...
  *   getppid N, getpgid N, getuid N	N calls
- *   child N, thread N	getppid() by a child or a thread, which then ends
+ *   child N, thread N	N calls of getppid() by a child or a thread, which then ends
  *   signal SIG N	N signals to itself
  *   nap N MS		N sleeps of MS milliseconds
  *   serve N MS		N times getppid() and such a sleep

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Run a command while each CPU has other work to do, for KTAPE_BUSY=N of the suite.
+ * Run a command while each CPU has other work to do. selftests/guest/suite runs each test so
+ * if KTAPE_BUSY=N is set.
  *
  * usage: busy TASKS COMMAND [ARGUMENT...]
  *	TASKS: number of tasks for each CPU that could always run

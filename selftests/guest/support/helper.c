@@ -5,7 +5,7 @@
  *
  * usage: helper N
  *   Write N texts to standard output, and request an exception there.
- * exit: bit 0: it runs as root, 1: all texts were accepted, 2: the exception was
+ * exit status: bit 0: it runs as root, 1: all texts were accepted, 2: the exception was
  *   accepted, 3: a text had another error than EBUSY
  */
 #include <ktape/mark.h>

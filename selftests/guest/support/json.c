@@ -35,7 +35,7 @@ static void reject_json(const char *what)
 	exit(1);
 }
 
-static void blanks(void)
+static void skip_blanks(void)
 {
 	at += strspn(at, " \t\r\n");
 }
@@ -48,7 +48,7 @@ static void expect_char(char c)
 	at++;
 }
 
-/* Parse a value at the current path. */
+/* Print a value as PATH=VALUE, by the current path. */
 static void print_value(const char *from, size_t len)
 {
 	printf("%s%s=%.*s", first ? "" : "\t", path, (int)len, from);
@@ -56,7 +56,7 @@ static void print_value(const char *from, size_t len)
 }
 
 /* Parse a string. Return: its length without the quotes. */
-static size_t string(const char **from)
+static size_t parse_string(const char **from)
 {
 	*from = at + 1;
 	if (!json_string(&at))
@@ -64,7 +64,7 @@ static size_t string(const char **from)
 	return (size_t)(at - 1 - *from);
 }
 
-static void value(int depth);
+static void parse_value(int depth);
 
 /* Parse a member or an element: its value, with its name appended to the path. */
 static void parse_below(int depth, const char *name, size_t len, int index)
@@ -78,31 +78,32 @@ static void parse_below(int depth, const char *name, size_t len, int index)
 			 old ? "." : "", (int)len, name);
 	else
 		snprintf(path + old, sizeof(path) - old, "[%d]", index);
-	value(depth + 1);
+	parse_value(depth + 1);
 	path[old] = '\0';
 }
 
-static void members(int depth, char close)
+/* Parse an object or an array up to the character that closes it. */
+static void parse_elements(int depth, char close)
 {
 	const char *name = NULL;
 	size_t len = 0;
 	int index = 0;
 
 	at++;
-	blanks();
+	skip_blanks();
 	if (*at == close) {
 		at++;
 		return;
 	}
 	for (;; at++) {
-		blanks();
+		skip_blanks();
 		if (close == '}') {
-			len = string(&name);
-			blanks();
+			len = parse_string(&name);
+			skip_blanks();
 			expect_char(':');
 		}
 		parse_below(depth, name, len, index++);
-		blanks();
+		skip_blanks();
 		if (!depth && close == ']') {
 			puts("");
 			first = true;
@@ -113,23 +114,23 @@ static void members(int depth, char close)
 	expect_char(close);
 }
 
-/* The elements of a top-level array have no path. */
-static void value(int depth)
+/* Parse a value of any kind. The elements of a top-level array have no path. */
+static void parse_value(int depth)
 {
 	const char *from;
 	size_t len;
 
-	blanks();
+	skip_blanks();
 	if (depth > DEPTH_MAX)
 		reject_json("too deep");
 	if (depth == 1 && path[0] == '[')
 		path[0] = '\0';
 	if (*at == '{' || *at == '[') {
-		members(depth, *at == '{' ? '}' : ']');
+		parse_elements(depth, *at == '{' ? '}' : ']');
 		return;
 	}
 	if (*at == '"') {
-		len = string(&from);
+		len = parse_string(&from);
 		print_value(from, len);
 		return;
 	}
@@ -140,7 +141,7 @@ static void value(int depth)
 }
 
 /* Read standard input to its end and append a NUL. */
-static void slurp(void)
+static void read_whole_stdin(void)
 {
 	size_t len = 0, room = 1 << 16;
 
@@ -162,20 +163,20 @@ int main(void)
 {
 	bool array;
 
-	slurp();
-	blanks();
+	read_whole_stdin();
+	skip_blanks();
 	if (!*at)
 		reject_json("nothing");
 	while (*at) {
 		array = *at == '[';
-		value(0);
+		parse_value(0);
 		if (!array)
 			puts("");
 		first = true;
 		at += strspn(at, " \t\r");
 		if (*at && *at != '\n')
 			reject_json("two values in a line");
-		blanks();
+		skip_blanks();
 	}
 	return 0;
 }

@@ -28,10 +28,11 @@
 #define KT_DEVICE "/dev/ktape"
 
 /*
- * The harness ends a test after 30 s. A sanitizer kernel on a busy machine
- * needs that long for what takes 1 s elsewhere. run-tests ends a program that
- * hangs. A guest's clock goes on while its host is busy with something else, so
- * no limit is near to what a test takes.
+ * The harness would end a test after 30 s. A sanitizer kernel on a busy machine
+ * needs that long for what takes 1 s elsewhere, and a guest's clock goes on while
+ * its host is busy with something else. So the default limit is longer, and the
+ * limit that a test asks for is multiplied by KT_PATIENCE. The runner of the guest
+ * (guest/boot/run-tests) ends a program that hangs.
  */
 #define KT_PATIENCE 5
 #undef TEST_TIMEOUT_DEFAULT
@@ -181,7 +182,7 @@ static inline int kt_pin(int cpu)
 	return sched_setaffinity(0, sizeof(set), &set) ? -errno : 0;
 }
 
-/* Whether ./busy keeps the CPUs busy meanwhile: they are hardly ever idle. */
+/* Return true if the program busy keeps all CPUs busy, so that they are hardly ever idle. */
 static inline bool kt_is_busy(void)
 {
 	return getenv("KTAPE_BUSY");
@@ -198,8 +199,8 @@ static inline void kt_getppids(long n)
 }
 
 /*
- * Send this process SIGALRM every @us microseconds, times the scale of this
- * kernel. The handler does nothing. 0 stops the signals.
+ * Send this process SIGALRM every @us microseconds, or every 30 * @us on a slower kernel.
+ * The handler does nothing. 0 stops the signals.
  */
 static inline void kt_on_alarm(int sig)
 {
@@ -208,7 +209,7 @@ static inline void kt_on_alarm(int sig)
 static inline void kt_alarms(long us)
 {
 	struct sigaction sa = { .sa_handler = kt_on_alarm, .sa_flags = SA_RESTART };
-	/* A call takes thirty times as long on a sanitizer kernel. */
+	/* A system call takes thirty times as long on a sanitizer kernel. */
 	const long slower = us * (kt_scale() > 1 ? 30 : 1);
 	struct itimerval every = { { 0, slower }, { 0, slower } };
 
@@ -281,7 +282,10 @@ static inline uint64_t kt_ring_max(void)
 	return kt_kernel_is_32() ? 1ULL << 30 : 1ULL << 31;
 }
 
-/* An architecture on which a test does not skip for want of an event. */
+/*
+ * On other architectures a kernel may lack the events of page faults and of interrupts
+ * between CPUs, and their tests skip; on x86 such a test fails.
+ */
 #if defined(__x86_64__) || defined(__i386__)
 #define KT_X86 true
 #else
@@ -295,7 +299,10 @@ static inline uint64_t kt_ring_max(void)
 #define KT_CHILD_RETURNS 1
 #endif
 
-/* Symbol of a system call, for which these architectures have wrappers, riscv since 6.6. */
+/*
+ * The kernel's symbol for a system call. These architectures have wrappers, whose names
+ * have a prefix (riscv since 6.6).
+ */
 #if defined(__x86_64__)
 #define KT_SYSCALL(name) "__x64_sys_" name
 #elif defined(__aarch64__)
@@ -322,7 +329,10 @@ static inline long kt_meminfo(const char *name)
 	return kt_sum_of("/proc/meminfo", name);
 }
 
-/* Return the memory in the per-CPU free lists in KiB: up to tens of MiB for a second. */
+/*
+ * Return the memory in the per-CPU free lists in KiB, for pages of 4 KiB. Freed memory may
+ * stay there for a second, up to tens of MiB.
+ */
 static inline long kt_free_in_lists_kib(void)
 {
 	return kt_sum_of("/proc/zoneinfo", "count") * 4;

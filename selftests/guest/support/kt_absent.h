@@ -35,7 +35,10 @@ static const unsigned char kta_ops[] = {
 
 /* ---- random numbers ------------------------------------------------------- */
 
-/* Return a random number up to @most. Each power of two is equally likely. */
+/*
+ * Return a random number below @most, which is at least 2. Each number of bits that it may
+ * have is equally likely, so small numbers are as frequent as large ones.
+ */
 static inline uint64_t kta_length(uint64_t *seed, uint64_t most)
 {
 	unsigned int bits = 1 + lcg_below(seed, 62);
@@ -159,6 +162,7 @@ static inline void kta_act_at_random(struct kta_worker *w, struct kta_action *a)
 	static const long rare[] = { SYS_geteuid, SYS_getegid, SYS_getgid };
 	uint32_t what = lcg_below(&w->seed, 32);
 
+	/* A random choice for kta_signal() and kta_calls(), which store the real value. */
 	a->value = lcg_below(&w->seed, 4);
 	a->from = kt_now();
 	if (what < 8)
@@ -334,7 +338,7 @@ static inline size_t kta_end_of_kind(const struct kta_truth *t, size_t i)
 
 /*
  * Give the events of one kind on one CPU, from @i to before @end, their times in the last
- * session, which are from *@j to before @other_end in @other.
+ * session, which are from @j to before @other_end in @other.
  *
  * A CPU records an event in all sessions before it records the next one of this kind,
  * because nothing that can interrupt it causes such events. So the partner of an event

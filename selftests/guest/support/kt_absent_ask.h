@@ -10,10 +10,10 @@
 
 #include "kt_absent.h"
 
-#define KTA_TRIES   100000
+#define KTA_TRIES   100000 /* to find an event of the kind that is asked about */
 #define KTA_ANSWERS (KTAPE_ABSENT_LOST + 1)
 
-/* The questions: an event, or an event with a value in one field. */
+/* The questions: an event, or an event with a value below @values in one field. */
 static const struct {
 	uint32_t op;
 	const char *field;
@@ -237,6 +237,10 @@ static inline void kta_print_wrong(const char *what, const struct kta_ref *ref,
 	}
 }
 
+/*
+ * Compare the answer to one question with the reference, and count it. An event that the
+ * two sessions of the reference date partly outside of the interval may have happened in it.
+ */
 static inline void kta_count_answer(struct kta_sum *sum, const struct kta_ref *ref,
 				    const struct kta_trace *t,
 				    const struct ktape_absence *q,
@@ -314,8 +318,8 @@ static inline int kta_ask(const struct kta_ref *ref, struct kta_trace *t,
 }
 
 /*
- * Ask @questions questions or a few more. Return: 0, or the negative errno of a trace
- * that cannot be read.
+ * Ask @questions random questions about a trace, or a few more. Return: 0, or the negative
+ * errno of a trace that cannot be read.
  */
 static inline int kta_ask_questions(struct kta_sum *sum, struct kta_ref *ref,
 				    struct kta_trace *t, int questions)

@@ -72,8 +72,8 @@ static inline size_t kt_copy_block(const struct kt_map *m, uint64_t pos,
 	uint64_t size = m->e.block_size, n = commit - pos;
 
 	/*
-	 * The writer sets these members when it closes the block, so they are
-	 * valid once the next block is open.
+	 * The writer sets content_bits when it closes the block, so it is valid
+	 * once commit is in a later block.
 	 */
 	if (n > size)
 		n = ((const struct ktape_block *)from)->content_bits / 8;
@@ -120,7 +120,10 @@ static inline uint64_t kt_take_blocks(const struct kt_map *m, uint64_t *pos,
 
 /* ---- from read() --------------------------------------------------------- */
 
-/* Callback of struct kts: append a part to the parts of its block. */
+/*
+ * Add a packet of read() to @g, for the callback @packet of struct kts (kt_stream.h). A part
+ * that continues a block is appended to what is there of that block.
+ */
 static inline void kt_take_packet(const struct ktape_block *b, struct kt_blocks *g)
 {
 	size_t n = b->content_bits / 8;
@@ -161,7 +164,10 @@ static inline void kt_blocks_sort(struct kt_blocks *g)
 	qsort(g->v, g->nr, sizeof(*g->v), kt_block_order);
 }
 
-/* Keep the header members that are the same for every reader. */
+/*
+ * Compare two block headers by the members that are the same for every reader. The counts
+ * of events and the end of the block depend on when the reader came.
+ */
 static inline bool kt_same_head(const void *a, const void *b)
 {
 	const struct ktape_block *x = a, *y = b;

@@ -27,7 +27,10 @@ struct bracket {
 	struct counts at[4];
 };
 
-/* Read the line "BEGIN: n n n ... LAST WORDS" of a file, one number per CPU. */
+/*
+ * Take the numbers of a line "BEGIN: n n n ... LAST WORDS", one per CPU, if the bracket's
+ * name is its BEGIN or its LAST WORDS.
+ */
 static inline void bracket_read_line(struct bracket *b, char *line, int at)
 {
 	char *p = line + strspn(line, " "), *colon = strchr(p, ':');
@@ -48,7 +51,10 @@ static inline void bracket_read_line(struct bracket *b, char *line, int at)
 		b->at[at].nr[cpu] = strtoull(p, &p, 10);
 }
 
-/* All brackets of a test use one file, which is read once. */
+/*
+ * Read the counters of @nr brackets for moment @at, an index of struct bracket's at. All
+ * brackets of a test use one file, which is read once.
+ */
 static inline void bracket_read(struct bracket *b, int nr, int at)
 {
 	FILE *f = nr ? fopen(b->path, "r") : NULL;
@@ -116,9 +122,9 @@ static inline bool is_between(const struct bracket *b, int cpu, uint64_t n)
 }
 
 /*
- * Return true if begins and ends alternate on @cpu. The first end and the last
- * begin may lack their counterpart, because START and STOP take effect between
- * them.
+ * Return true if begins and ends alternate on @cpu. START and STOP take effect for one
+ * opcode after the other, so begins may repeat before the first end, and ends after the
+ * last begin.
  */
 static inline bool in_turn(const struct kt_events *e, uint32_t in, uint32_t out,
 			   uint32_t dat20, uint32_t cpu)
@@ -132,7 +138,7 @@ static inline bool in_turn(const struct kt_events *e, uint32_t in, uint32_t out,
 		if (v->cpu != cpu || v->dat20 != dat20 ||
 		    (v->op != in && v->op != out))
 			continue;
-		/* Two ends in a row are an error only if a begin follows. */
+		/* Two ends in a row (odd) are an error only if a begin follows. */
 		if (v->op == in && (odd || (ended && last == in)))
 			return false;
 		odd |= v->op == out && last == out;

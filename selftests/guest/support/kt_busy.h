@@ -77,7 +77,7 @@ static inline void kt_busy_pipe(void)
 	close(fd[1]);
 }
 
-/* A signal will come, whose handler does nothing. */
+/* Ask for a signal, whose handler does nothing. */
 static inline void kt_busy_timer(void)
 {
 	const struct itimerval soon = { .it_value = { .tv_usec = 500 } };

@@ -41,7 +41,7 @@ struct kt_emit_recs {
 	char error[200];
 };
 
-/* Opcodes 16 to 25, and names. */
+/* All events that modules and programs emit: opcodes 16 to 25. */
 #define KT_EMITTED                                                         \
 	KT_OPS(KTAPE_EV_EXCEPTION, KTAPE_EV_MARK, KTAPE_EV_MARK_BEGIN,     \
 	       KTAPE_EV_MARK_END, KTAPE_EV_MARK_VALUE, KTAPE_EV_ISR_ENTER, \
@@ -100,8 +100,9 @@ static inline int kt_emit_collect(int fd, struct kt_emit_recs *s)
 }
 
 /*
- * Compare the records of one ring with the table @want, which ends with opcode
- * 0. Return: number of records, or -1 - the index of the first that differs.
+ * Compare the exceptions, or all other records, with the table @want, which ends with
+ * opcode 0. Return: number of records, or -1 - the index of the first that differs or is
+ * missing.
  */
 static inline int kt_emit_compare(const struct kt_emit_recs *s, bool exceptions,
 				  const struct kt_emit_rec *want)
@@ -137,7 +138,10 @@ static inline int kt_emit_count(const struct kt_emit_recs *s, uint32_t op,
 	return n;
 }
 
-/* Return the sum of a session's counts of class user over all CPUs. */
+/*
+ * Add up a session's counts of class user over all CPUs: emitted events, and those lost by
+ * the rate limit. Return: 0 or -errno.
+ */
 static inline int kt_emit_counts(int fd, uint64_t *emitted, uint64_t *rate)
 {
 	struct ktape_stats st;

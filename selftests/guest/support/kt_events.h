@@ -164,8 +164,8 @@ static inline bool kt_events_wait(struct kt_events *e,
 }
 
 /*
- * Stop the session and read it to the end. Return: the parser's error, "" if
- * there is none.
+ * Stop the session and read it to the end. Return: the first error as a text, ""
+ * if there is none. An event that was lost is an error.
  */
 static inline const char *kt_events_stop(struct kt_events *e)
 {
@@ -217,8 +217,8 @@ static inline const char *kt_symbol(const struct kt_events *e, uint32_t token)
 }
 
 /*
- * Return true if that name is in the stream. Call it before another name is
- * asked for.
+ * Return true if the stream of the session gives the function that name. Call it before
+ * kt_symbol(), which adds names of the registry to the same list.
  */
 static inline bool kt_stream_names(const struct kt_events *e, uint32_t token,
 				   const char *name)
@@ -276,7 +276,7 @@ static inline int kt_count_with(const struct kt_events *e, uint32_t op,
 	return n;
 }
 
-/* Count the records of @op whose first word is one of these. */
+/* Count the records of @op whose first word is one of @nr values. */
 static inline int kt_count_any(const struct kt_events *e, uint32_t op,
 			       const uint32_t *values, int nr)
 {

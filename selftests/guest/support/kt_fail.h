@@ -11,7 +11,10 @@
 
 #define KT_FAULTS "/sys/kernel/debug/"
 
-/* Takes the number of what is to fail, and has how many are left. */
+/*
+ * The file that takes n. Reading it returns how many allocations or accesses are left until
+ * that one, 0: it has failed.
+ */
 static const char *kt_fail_path = "/proc/self/fail-nth";
 
 /* Make the @nth allocation or access of this thread from here on fail; 0: none. */
@@ -24,8 +27,8 @@ static inline int kt_fail_nth(int nth)
 }
 
 /*
- * Return true if the call never reached what was to fail.  Then it fails here, in
- * open() or read(), or is still ahead.
+ * Return true if the call that was tested ended before its nth allocation or access.  Then
+ * the failure hits open() or read() here, or some are still left.
  */
 static inline bool kt_fail_not_reached(void)
 {

@@ -113,10 +113,12 @@ static inline int kt_session_names(uint64_t ring, uint64_t control,
  * @filtered: filtered events per class, all rings
  * @lost: lost events per class, for any reason
  * @rate: lost events per class because of rate limits, part of @lost
- * @wrong: number of malformed rings and of classes whose ledger does not add up
+ * @wrong: number of rings that are malformed or were overwritten, and of classes whose
+ *	counts do not add up
  * @cpu: CPU of the record that is passed to @fn
  * @fn: called with each record, or NULL
- * @arg: argument of @fn
+ * @arg: for @fn
+ * @class: records of the ring that is counted at present, by class
  */
 struct kt_tally {
 	uint64_t op[KTAPE_OPCODES];
@@ -128,7 +130,7 @@ struct kt_tally {
 	int cpu;
 	void (*fn)(const struct kt_rec *r, struct kt_tally *t);
 	void *arg;
-	uint64_t class[KTAPE_CLASSES]; /* of the current ring */
+	uint64_t class[KTAPE_CLASSES];
 };
 
 static inline void kt_tally_record(const struct kt_rec *r, void *arg)

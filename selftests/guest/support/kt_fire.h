@@ -16,6 +16,7 @@
 
 /* ---- the helper ---------------------------------------------------------- */
 
+/* Modules of the kernel, whose file names begin with their place in the order of loading. */
 #define KT_MODULES   "/lib/test-modules"
 #define KT_FIRE_PATH "/sys/module/kt_fire/parameters/fire"
 
@@ -31,8 +32,8 @@ static inline int kt_fire_load(void)
 }
 
 /*
- * Load a kernel module and its dependencies from the folder in the guest, by a
- * part of its file name. Return: 0 or -errno; -ENOENT: no such module.
+ * Load all modules of KT_MODULES with @part in their file names, a module after those that
+ * it needs. Return: 0, or the -errno of the last; -ENOENT: no such module.
  */
 static inline int kt_modprobe(const char *part)
 {
@@ -108,7 +109,7 @@ struct kt_hit {
  * @hit: the records
  * @nr: number of records
  * @room: entries that fit in @hit
- * @lost: number of lost events
+ * @lost: number of lost events, and one for each ring that was overwritten
  * @cpu: CPU of the ring that is being walked
  * @kind: kind of the ring that is being walked
  */

@@ -36,14 +36,14 @@ static inline ssize_t kt_follow_all(struct kts *t, struct kt_buf *b, int fd)
 
 /**
  * struct kt_ledger - a parse of a stream and the ledger records in it
- * @t: the parse; this structure sees its records first
+ * @t: the parse, which calls kt_ledger_record() with each record
  * @said: last ledger record of a stop, by CPU, ring and class: emitted, filtered,
- *	lost
+ *	lost for each reason
  * @before: records of class control in the control ring before that ledger record
- * @nr: number of ledger records, by CPU
+ * @nr: number of ledger records of stops, by CPU
  * @reported: events reported as lost by loss records, by CPU, ring and class
- * @silent: the control ring itself lost records, by CPU
- * @tracers: number of tracer records, by CPU
+ * @silent: the control ring itself lost records, by CPU, so loss records may be missing
+ * @tracers: number of tracer records (time that the CPU spent in ktape), by CPU
  * @next: called with each record, or NULL
  * @arg: argument of @next
  */
@@ -81,6 +81,7 @@ static inline void kt_ledger_loss(struct kt_ledger *l, const struct ktape_block 
 	l->reported[b->cpu][r->dat20 >> 5 & 1][r->dat20 & 31] += nr;
 }
 
+/* A ledger record has the class, the ring and the moment in dat20; moment 0 is a stop. */
 static inline void kt_ledger_record(const struct ktape_block *b,
 				    const struct kt_rec *r, void *arg)
 {
@@ -94,8 +95,8 @@ static inline void kt_ledger_record(const struct ktape_block *b,
 		kt_ledger_loss(l, b, r);
 	if (r->op == KTAPE_EV_TRACER) {
 		/*
-		 * The previous tracer record has a duration, unless it was the
-		 * first.
+		 * The first word is the time that the record before this one
+		 * took. Only the first tracer record of a CPU has none before.
 		 */
 		if (l->tracers[b->cpu] && !r->args[0])
 			kts_bad(&l->t, "an event took no time at all");
@@ -136,9 +137,8 @@ static inline struct kt_ledger *kt_ledger_new(void)
 	} while (0)
 
 /*
- * Check that the stream reports every loss. A packet head may have been read
- * before the loss, but a loss record may be missing only if the control ring
- * could not take it.
+ * Check that loss records report each lost event once. Some may be missing if the CPU was
+ * offline at the stop, or if its control ring had no room for them.
  */
 static inline void kt_ledger_reported(struct kt_ledger *l,
 				      const struct ktape_stats *st, int class,

@@ -48,7 +48,7 @@ static inline int kt_rmmod_ktape(void)
 	return ret;
 }
 
-/* Return: how many files and others hold the module, or -1. */
+/* Return how many references to ktape there are, of open files and of other modules, or -1. */
 static inline long kt_module_users(void)
 {
 	FILE *f = fopen("/sys/module/ktape/refcnt", "r");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Load ktape with a region that survives a reset; ./suite keeps that memory from the
- * kernel, on x86 by memmap=, elsewhere as the memory above the limit mem=.
+ * Load ktape with a region that survives a reset. selftests/guest/suite keeps that memory
+ * from the kernel, on x86 by memmap=, elsewhere as the memory above the limit mem=.
  */
 #ifndef KT_PERSIST_H
 #define KT_PERSIST_H

@@ -13,7 +13,7 @@
 #include "kt_ring.h"
 
 #define KTS_CPUS  64
-#define KTS_KINDS 3
+#define KTS_KINDS 3 /* event rings, control rings, the registry */
 
 /* ---- shapes of events, from the table ---------------------------------- */
 
@@ -68,8 +68,8 @@ static const struct kts_shape kts_shapes[KTAPE_OPCODES] = {
  * @parts: number of packets that continue a block
  * @seq: sequence number of the last packet
  * @end: end time of the last packet
- * @emitted: counts in the last packet
- * @discarded: counts in the last packet
+ * @emitted: events that were emitted, by the last packet
+ * @discarded: events that were lost, by the last packet
  * @open: the last packet was a part of a block that was still open
  * @block: time at which that block was opened, which identifies it
  * @class: records by class
@@ -104,6 +104,7 @@ struct kts {
 	void *arg;
 };
 
+/* Keep the text of an error, if it is the first. Return: false. */
 static inline __attribute__((format(printf, 2, 3))) bool
 kts_bad(struct kts *t, const char *format, ...)
 {
@@ -166,6 +167,7 @@ static inline struct kts_stream *kts_stream(struct kts *t,
 	return &t->stream[b->cpu][b->kind];
 }
 
+/* Check the header of a packet by itself. This and all checks below return false if it fails. */
 static inline bool kts_head(struct kts *t, const struct ktape_block *b)
 {
 	const uint32_t known = KTAPE_BLOCK_CRC | KTAPE_BLOCK_OPEN | KTAPE_BLOCK_GAP;
@@ -231,6 +233,7 @@ static inline bool kts_follows(struct kts *t, const struct ktape_block *b)
 	return true;
 }
 
+/* Check a record against the event table: bits, arguments, blob, and zeros up to its end. */
 static inline bool kts_shape(struct kts *t, const uint32_t *word,
 			     const struct kt_rec *r, size_t len)
 {
@@ -260,6 +263,7 @@ static inline bool kts_shape(struct kts *t, const uint32_t *word,
 	return true;
 }
 
+/* Check and count all records of a packet, and pass them on. */
 static inline bool kts_records(struct kts *t, const struct ktape_block *b)
 {
 	size_t end = b->content_bits / 8, at, len;
@@ -291,6 +295,7 @@ static inline bool kts_records(struct kts *t, const struct ktape_block *b)
 	return true;
 }
 
+/* Check a packet of a ring or of the registry, which comes first. */
 static inline bool kts_data(struct kts *t, const struct ktape_block *b)
 {
 	struct kts_stream *s;
@@ -324,6 +329,7 @@ static inline bool kts_data(struct kts *t, const struct ktape_block *b)
 	return true;
 }
 
+/* Check a packet of metadata, which come before all others. */
 static inline bool kts_metadata(struct kts *t, const struct ktape_metadata_packet *p)
 {
 	KTS_CHECK(t, !t->stream[0][KTAPE_RING_REGISTRY].packets,
@@ -361,7 +367,7 @@ static inline uint64_t kts_packet_size(const void *p, size_t left)
 /* Parse the complete packets of @buf. Return: number of bytes parsed. */
 static inline size_t kts_feed(struct kts *t, const void *buf, size_t len)
 {
-	const size_t most = 64 << 20;
+	const size_t most = 64 << 20; /* no packet is larger */
 	size_t done = 0;
 
 	while (!t->error[0] && len - done >= 4) {

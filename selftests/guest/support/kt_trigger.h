@@ -8,11 +8,12 @@
 
 #include "kt.h"
 
+/* Compare argument word @n of the event with @v; @how is EQ, NE, ... */
 #define KT_WORD(n, how, v)                                                    \
 	{                                                                     \
 		.word = n, .width = 32, .op = KTAPE_COMPARE_##how, .value = v \
 	}
-/* Write a value marker with this id. */
+/* Members of struct ktape_trigger for the condition "a value marker with id @n". */
 #define KT_OF_ID(n)                                      \
 	.opcode = KTAPE_EV_MARK_VALUE, .nr_compares = 1, \
 	.compare = { KT_WORD(0, EQ, n) }
@@ -24,6 +25,7 @@ static inline int kt_trigger(int fd, uint32_t op, struct ktape_trigger *t)
 	return kt_ioctl(fd, KTAPE_IOC_TRIGGER, t);
 }
 
+/* Read trigger @id into @t. Return: 0 or a negative errno. */
 static inline int kt_trigger_get(int fd, uint32_t id, struct ktape_trigger *t)
 {
 	memset(t, 0, sizeof(*t));
@@ -66,7 +68,10 @@ static inline bool kt_is_stopped(int fd)
 	return !kt_is_running(fd);
 }
 
-/* The work item of a trigger runs some time later. */
+/*
+ * Wait until @is returns true, because a trigger acts in a work item, which runs some time
+ * later. Return: false if it never did.
+ */
 static inline bool kt_soon(bool (*is)(int fd), int fd)
 {
 	for (int i = 0; i < 500 * kt_scale(); i++) {
@@ -77,7 +82,7 @@ static inline bool kt_soon(bool (*is)(int fd), int fd)
 	return false;
 }
 
-/* Write @n values of marker @id. */
+/* Write @n value markers with this id. */
 static inline void kt_marks(uint32_t id, int n)
 {
 	struct ktape_mark m = { .size = sizeof(m),

@@ -45,9 +45,9 @@ summary()
 	sed -n 's/.*ktape: \([0-9]*\) events, .* lost, .*/\1/p' "$1"
 }
 
-# ledger TRACE: print how many events the event rings should hold by their
-# ledger records, the number of these records, and how many the rings hold; and
-# the count of records(), because reading a trace twice takes long
+# ledger TRACE: print four numbers: how many events the event rings should hold by their
+# ledger records, how many they hold, the number of these records, and the count of
+# records(), because reading a trace twice takes long
 ledger()
 {
 	ktape dump --json "$1" 2>>$dir/dump.err | awk "$json"'

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=dash disable=SC2154
-# The clock of the system is set forward and back, and its speed is changed, between each
-# two of which a piece begins.
+# The clock of the system is set forward and back, and its speed is changed. A new piece of
+# the log begins after each step.
 #
 # clock:STEPS	  the trace clock is the one that the module takes by itself
-# clock:STEPS:MONO that is the monotonic one, because the kernel does not trust the counter
+# clock:STEPS:mono that is the monotonic one, because the kernel does not trust the counter
+#
+# $scene has the arguments. span, of used/oracle.sh, records a log while a command runs;
+# used/judge fails if an event is lost, missing or wrong.
 
 steps=${scene%%:*}
 
@@ -34,5 +37,5 @@ esac
 before=$(date +%s)
 span clock work
 date -s "@$before" >/dev/null
-# The host that unpacks the files takes their times for the future's.
+# Files of the time at which the clock was ahead would be from the future for the host.
 find "$folder" -exec touch {} +

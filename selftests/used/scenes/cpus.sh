@@ -4,6 +4,9 @@
 # have work.
 #
 # cpus:ROUNDS
+#
+# $scene has the arguments. span, of used/oracle.sh, records a log while a command runs;
+# used/judge fails if an event is lost, missing or wrong.
 
 rounds=$scene
 sys=/sys/devices/system/cpu
@@ -34,8 +37,8 @@ work()
 	done
 	kill $emitter
 	wait $emitter
-	# Tracepoints want the CPU to be online. When it goes, it switches to its idle thread
-	# after it has left the mask of those.
+	# A tracepoint is called only on a CPU that is online. A CPU that goes offline switches
+	# to its idle thread after that, so /proc/stat counts a switch that no tracer sees.
 	echo "sched_switch stat $((changes / 2))" >"$folder/unseen"
 	echo "$changes changes"
 	[ $changes = $((4 * rounds * (cpus - 1))) ]

@@ -4,6 +4,9 @@
 # Whether all have their names is the test t_crowd.sh.
 #
 # crowd:THREADS:CGROUPS
+#
+# $scene has the arguments. span, of used/oracle.sh, records a log while a command runs;
+# used/judge fails if an event is lost, missing or wrong.
 
 exists()
 {

@@ -3,6 +3,9 @@
 # Very many network and block devices come, are used, and go.
 #
 # devices:NET:BLOCK
+#
+# $scene has the arguments. span, of used/oracle.sh, records a log while a command runs;
+# used/judge fails if an event is lost, missing or wrong.
 
 net=${scene%:*} block=${scene#*:}
 

@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=dash disable=SC2154
-# Memory is in pieces, so that hardly a block of a ring is whole. What the test t_fragment
-# looks at in each ring happens here to a log that rotates.
+# The free memory is in single pages, so that hardly a block of a ring is one piece of it.
+# The guest test t_fragment looks at each such ring; here a log that rotates is recorded
+# from them.
+#
+# span, of used/oracle.sh, records a log while a command runs;
+# used/judge fails if an event is lost, missing or wrong.
 
 ready()
 {

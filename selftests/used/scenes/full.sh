@@ -3,11 +3,16 @@
 # The disk of the log gets full: the recorder says so, and keeps what it had.
 #
 # full:MIB
+#
+# $scene has the arguments. begin NAME RULE and end, of used/oracle.sh, record a log while
+# what stands between them happens; used/judge, which has the rules, compares the log with
+# the kernel's counts.
 
 mib=$scene
 mkdir -p /full
 
-# work: make events until the recorder ends
+# work: make events until the recorder ends; what is in the log when it has two pieces must
+# stay (keep)
 work()
 {
 	until has_ended; do

@@ -4,6 +4,10 @@
 # recorder says so. When the disk is back, all that was there before can be read.
 #
 # gone:MIB
+#
+# $scene has the arguments. begin NAME RULE and end, of used/oracle.sh, record a log while
+# what stands between them happens; used/judge, which has the rules, compares the log with
+# the kernel's counts.
 
 sectors=$((scene * 2048))
 modules dm-mod

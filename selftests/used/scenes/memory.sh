@@ -3,6 +3,10 @@
 # Recorder and a greedy neighbour are in one memory cgroup that is at its limit.
 #
 # memory:TIMES	how often the limit has to be met
+#
+# $scene has the arguments. begin NAME RULE and end, of used/oracle.sh, record a log while
+# what stands between them happens; used/judge, which has the rules, compares the log with
+# the kernel's counts.
 
 group=/sys/fs/cgroup/tight
 mkdir -p $group

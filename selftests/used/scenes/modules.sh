@@ -4,6 +4,9 @@
 # among them.
 #
 # modules:ROUNDS
+#
+# $scene has the arguments. span, of used/oracle.sh, records a log while a command runs;
+# used/judge fails if an event is lost, missing or wrong.
 
 # in_reverse: print what modules has loaded, the last one first
 in_reverse()
@@ -58,7 +61,7 @@ work()
 	echo "$loads modules were loaded"
 }
 
-# Disks among them.  Not "kept", which is span's.
+# Not to be unloaded: disks are among them.  The name is not "kept", which oracle.sh uses.
 of_the_guest=$(cut -d ' ' -f 1 /proc/modules | tr '\n' ' ')
 span modules work
 tail -n 1 "$folder/work" | sed 's/^/# /'

@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=dash disable=SC2034,SC2154
-# The disk takes less than is recorded: events are lost, and told.
+# The disk takes less than is recorded: events are lost, and their number is reported.
 #
 # slow:KIB	of each second
+#
+# $scene has the arguments. begin NAME RULE and end, of used/oracle.sh, record a log while
+# what stands between them happens; used/judge, which has the rules, compares the log with
+# the kernel's counts.
 
 group=/sys/fs/cgroup/slow
 mkdir -p $group

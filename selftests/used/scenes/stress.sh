@@ -4,6 +4,9 @@
 #
 # stress:SECONDS:CLASS	all stressors of a class, one after the other
 # stress:SECONDS:A+B+C	these stressors
+#
+# $scene has the arguments. span, of used/oracle.sh, records a log while a command runs;
+# used/judge fails if an event is lost, missing or wrong.
 
 seconds=${scene%%:*}
 what=${scene#*:}
@@ -50,7 +53,8 @@ one()
 	if echo "$left_out" | grep -q "^$1	"; then
 		return
 	fi
-	# A line tells who watches the guest that it lives, and where it died.
+	# A line tells scripts/guest, which ends a silent guest, that this one lives; and the
+	# last line shows where it died.
 	echo "# $name: $1" >&3
 	stress-ng --"$1" "$instances" -t "$seconds" --temp-path /data --no-rand-seed \
 		>/tmp/one 2>&1 3>&-

@@ -4,6 +4,9 @@
 # devices are suspended and after 5 s come back.
 #
 # suspend:TIMES
+#
+# $scene has the arguments. span, of used/oracle.sh, records a log while a command runs;
+# used/judge fails if an event is lost, missing or wrong.
 
 # A wake-up that comes before the system sleeps ends the suspend: then a later one.
 freeze()

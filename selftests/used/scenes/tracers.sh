@@ -4,6 +4,9 @@
 # perf, and trace-cmd in a buffer of its own; each begins and ends while ktape records.
 #
 # tracers:ROUNDS
+#
+# $scene has the arguments. span, of used/oracle.sh, records a log while a command runs;
+# used/judge fails if an event is lost, missing or wrong.
 
 instance=$tracing/instances/used
 
@@ -32,7 +35,8 @@ perf_events()
 	perf script -i /tmp/perf.data 2>/dev/null | grep -q sched:sched_switch
 }
 
-# The buffer of its own leaves the triggers of the oracle alone.
+# With a buffer of its own trace-cmd leaves the main one alone, where oracle.sh counts by
+# hist triggers.
 buffer_of_trace_cmd()
 {
 	trace-cmd record -q -o /tmp/trace.dat -B used_trace_cmd -e sched -e irq \
