@@ -205,8 +205,7 @@ static bool is_ascending(const struct kt_pq_chunk *c)
 
 		if (!r->some || kt_pq_is_name(c->column->type))
 			return false;
-		if (i && (r->least < r[0].least ||
-			  r->least < c->pages[i - 1].range.least ||
+		if (i && (r->least < c->pages[i - 1].range.least ||
 			  r->most < c->pages[i - 1].range.most))
 			return false;
 	}
