@@ -44,7 +44,7 @@ struct log_piece {
  * @retry: CLOCK_MONOTONIC in ns before which no new piece is begun, because the current
  *	one is empty or the last attempt failed; 0: any time
  * @reported: the message about the last failure was printed
- * @lock: descriptor of the current piece, which is locked; 0: none
+ * @lock: descriptor of the current piece, which is locked; 0 or negative: none
  */
 struct log {
 	char *pattern;
