@@ -40,7 +40,8 @@ static const struct kt_option options[] = {
 /*
  * enum - what puts an event into a profile
  * @ON_REQUEST: only its own name, no class or preset
- * @IMPLIED: other settings, such as a gate (its *_span event) or stacks (kernel_stack)
+ * @IMPLIED: not its name either: it comes with a gate (*_span), with stacks (kernel_stack), or
+ *	with run-time probes (missed)
  */
 enum { ON_REQUEST = 1, IMPLIED = 2 };
 

@@ -124,7 +124,7 @@ int config_save(const char *path, const struct ktape_config *config)
 	char *text = NULL;
 	int err;
 
-	/* Control events, whose opcodes are the lowest, are always recorded: do not name them. */
+	/* Opcodes 1 to 15 are control events, which are always recorded: do not name them. */
 	for (unsigned int i = 0; i < KTAPE_OP_EXCEPTION; i++)
 		named.mask[0] &= ~(1ULL << i);
 	err = ktape_config_format(&named, &text);
