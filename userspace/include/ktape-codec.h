@@ -105,12 +105,15 @@ const struct ktape_codec_option *ktape_codec_options(const struct ktape_codec *c
 /* A trace that is being written. */
 struct ktape_sink;
 
+/* Flags of struct ktape_sink_options. */
 #define KTAPE_SINK_FORCE (1U << 0) /* replace an existing trace directory */
-#define KTAPE_SINK_IN_PLACE \
-	(1U << 1) /* write under the final name
-						 * and keep a partial output;
-						 * lttng: only if nothing is
-						 * replaced */
+
+/*
+ * Write under the final name, and keep a partial output.  The format lttng does so only if
+ * nothing is replaced.
+ */
+#define KTAPE_SINK_IN_PLACE (1U << 1)
+
 /*
  * Native metadata made from @info repeats the values of the inputs, so it must not
  * claim more than the inputs do.  UNSEALED: an input's metadata was not fully

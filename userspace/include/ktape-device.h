@@ -393,8 +393,7 @@ int ktape_reader_ring(struct ktape_reader *reader, unsigned int ring,
 /* Flags of ktape_reader_read(). */
 #define KTAPE_READ_OPEN (1U << 0) /* also read an open block */
 #define KTAPE_READ_STOPPED \
-	(1U << 1) /* the session is stopped: counts
-						 * are exact */
+	(1U << 1) /* the session is stopped: counts are exact */
 
 /**
  * ktape_reader_read() - Copy the next packet of a ring
@@ -435,14 +434,13 @@ struct ktape_recorder;
 /* Flags of struct ktape_recorder_options. */
 #define KTAPE_RECORD_FORCE    (1U << 0) /* replace an existing trace */
 #define KTAPE_RECORD_NO_URING (1U << 1) /* use plain writes only */
-#define KTAPE_RECORD_PIECES \
-	(1U << 2)		    /* @dir is the first piece of a log:
-						 * ktape_recorder_rotate() */
-#define KTAPE_RECORD_FILE (1U << 3) /* @dir is a file: a pipe form */
-#define KTAPE_RECORD_ZSTD (1U << 4) /* compress packets */
+#define KTAPE_RECORD_PIECES   (1U << 2) /* @dir is the first piece of a log */
+#define KTAPE_RECORD_FILE     (1U << 3) /* @dir is a file: a pipe form */
+#define KTAPE_RECORD_ZSTD     (1U << 4) /* compress packets */
 #define KTAPE_RECORD_ATTACHED \
-	(1U << 5)		      /* the session may outlive the recorder */
-#define KTAPE_RECORD_STAGED (1U << 6) /* as KTAPE_CTF_STAGED; not for a log */
+	(1U << 5) /* the session may outlive the recorder */
+#define KTAPE_RECORD_STAGED \
+	(1U << 6) /* gets its name when complete; not for a log */
 
 /**
  * struct ktape_recorder_options - where and how to record

@@ -331,13 +331,13 @@ int ktape_metadata_cpus(char **text, size_t *len,
 			const uint64_t cpus[KTAPE_CPU_WORDS]);
 
 /**
- * ktape_metadata_ctf2() - Make metadata in CTF 2 of those of a trace
+ * ktape_metadata_ctf2() - Convert a trace's metadata to CTF 2
  * @text: the metadata as plain text, ending in NUL
  * @len: bytes of @text
- * @json: set to the new ones, which describe the same streams; the caller frees it
- * @size: set to their bytes
+ * @json: set to the result, which describes the same streams; the caller frees it
+ * @size: set to the bytes of @json
  *
- * They keep @text in an attribute, by which the functions here read them.
+ * An attribute of the result has @text: ktape_metadata_parse() reads it from there.
  *
  * Return: 0, -EBADMSG if the text cannot be parsed, -EOPNOTSUPP if the library is built
  * without the format lttng, or -ENOMEM.

@@ -226,7 +226,8 @@ struct ktape_notice {
  */
 #define KTAPE_NOTICE_OVERWRITTEN (1U << 6)
 
-#define KTAPE_TRACE_HELD_MAX (1ULL << 30) /* bytes */
+#define KTAPE_TRACE_HELD_MAX \
+	(1ULL << 30) /* bytes, see ktape_trace_options.memory */
 
 /* Flags of struct ktape_trace_options. */
 #define KTAPE_TRACE_SORTED (1U << 0) /* sort by time */
@@ -283,7 +284,7 @@ int ktape_trace_open(const char *path, const struct ktape_trace_options *options
 		     struct ktape_trace **trace, struct ktape_error *error);
 
 /**
- * ktape_trace_next() - Return the next event in order of time
+ * ktape_trace_next() - Return the next event, by time; of other formats see KTAPE_TRACE_SORTED
  * @trace: the trace
  * @event: set; valid until the next call
  *
@@ -387,8 +388,8 @@ void ktape_trace_close(struct ktape_trace *trace);
  * If a part of such a file is damaged, an earlier trace is not replaced: the rest is in
  * the directory @dir.partial.
  *
- * Return: 0, 1 if the trace is in @dir.partial, -ENOTEMPTY or -EEXIST as ktape_ctf_create(), -EBADMSG if @path is
- * not a pipe form, or the errno of the failed call.
+ * Return: 0, 1 if the trace is in @dir.partial, -ENOTEMPTY or -EEXIST as
+ * ktape_ctf_create(), -EBADMSG if @path is not a pipe form, or the errno of the failed call.
  */
 int ktape_split(const char *path, const char *dir, bool force,
 		const struct ktape_trace_options *options,
@@ -440,13 +441,9 @@ struct ktape_ctf;
 #define KTAPE_CTF_DIRECT (1U << 1) /* bypass the page cache */
 #define KTAPE_CTF_NEW	 (1U << 2) /* @dir must not exist */
 #define KTAPE_CTF_FILE	 (1U << 3) /* write a pipe-form file */
-#define KTAPE_CTF_ZSTD \
-	(1U << 4) /* compress each packet; not with
-						 * KTAPE_CTF_DIRECT */
+#define KTAPE_CTF_ZSTD	 (1U << 4) /* compress each packet; not with DIRECT */
 #define KTAPE_CTF_STAGED \
-	(1U << 5) /* gets its name only in
-						 * ktape_ctf_commit(); not for
-						 * KTAPE_CTF_FILE */
+	(1U << 5) /* named by ktape_ctf_commit(); not with FILE */
 
 /**
  * ktape_ctf_create() - Create a CTF directory or a pipe-form file

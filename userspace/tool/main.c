@@ -4,7 +4,8 @@
  *
  * "ktape NAME" is in FOLDER/NAME.c, except clear and destroy, which are in control/stop.c.
  * Each fills a struct kt_command (shared/opt.h).  What one command needs besides is in the same
- * folder, and the folder's header, FOLDER/FOLDER.h, says in which order to read it.
+ * folder, and the folder's header, FOLDER/FOLDER.h, says in which order to read it.  host/ is a
+ * program of its own, for building.
  *
  *	control/	the module and its sessions: start, stop, status, trigger, probe, ...
  *	record/		record, snapshot, recover, try: commands that make a trace
@@ -24,7 +25,7 @@
  *	input/		traces to read, several as one, times and CPUs
  *	log/		names of the pieces of a log
  *	session/	the device, sessions by name, their filters
- *	shared/		options, messages, the terminal, signals
+ *	shared/		options, messages, the terminal, signals (opt.h says how to read it)
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -62,7 +62,7 @@ static const uint32_t of_byte[256] = {
 /* ahead[i]: the remainder of each byte with i + 1 zero bytes after it */
 static uint32_t ahead[7][256];
 
-/* Before constructors of programs, and before their threads. */
+/* Fill ahead[] before constructors of programs run, and before there are threads. */
 __attribute__((constructor(101))) static void fill_ahead(void)
 {
 	const uint32_t *last = of_byte;

@@ -102,10 +102,10 @@ static uint32_t take_inflate_bits(struct input *in, unsigned int n)
 /*
  * Make the codes of symbols that have codes of @length bits, 0 = none.
  *
- * All values of bits are codes.  Where @few, there may be a single code, of one bit, or none:
- * that is how a block has one distance, or none (RFC 1951, 3.2.7).
+ * The codes must use up all values of bits.  With @few there may also be a single code, of one
+ * bit, or none: that is how a block has one distance, or none (RFC 1951, 3.2.7).
  *
- * Return: false if these are more or fewer codes.
+ * Return: false if there are more or fewer codes.
  */
 static bool make_codes(struct codes *c, const uint8_t *length, unsigned int nr,
 		       bool few)

@@ -351,8 +351,8 @@ char *kt_put_json(char *p, const char *text, size_t len)
 }
 
 /*
- * Put a C identifier, which is what CTF names fields by: @len bytes at most, at least one.
- * All other bytes become '_'.
+ * Put a C identifier, which is what CTF names fields by: @len bytes, or one if @len is 0.
+ * Bytes other than letters and digits become '_'.
  */
 char *kt_put_identifier(char *p, const char *text, size_t len)
 {

@@ -119,7 +119,10 @@ void kt_check_lockdown(struct ktape_doctor *d)
 
 /* ---- rights ----------------------------------------------------------------- */
 
-/* Does this process belong to a group?  "Groups:" also lists the effective one here. */
+/*
+ * Check whether this process belongs to a group: "Gid:" has its real, effective and saved
+ * group, "Groups:" all others.
+ */
 static bool has_group(const struct ktape_doctor *d, unsigned long group)
 {
 	static const char *const lines[] = { "Gid:", "Groups:" };
@@ -207,6 +210,7 @@ static void report_mode(struct ktape_doctor *d, const struct stat *st)
 
 void kt_check_rights(struct ktape_doctor *d)
 {
+	/* Nothing but the mode of the file would forbid it. */
 	bool capable = mode_decides(d) || (d->capabilities >> CAP_PERFMON_BIT |
 					   d->capabilities >> CAP_SYS_ADMIN_BIT) &
 						  1;

@@ -21,11 +21,20 @@ static const char signed_end[] = "~Module signature appended~\n";
 static const char *const folders[] = { "updates/dkms", "updates", "extra" };
 static const char *const endings[] = { "", ".xz", ".zst", ".gz" };
 
-/* What an ELF file is, as far as it matters. */
+/**
+ * struct elf - an ELF file
+ * @data: its bytes
+ * @len: bytes of @data
+ * @wide: it has 64 bits, else 32
+ * @sections: offset of the section headers
+ * @section_size: bytes of a section header
+ * @nr: number of section headers
+ * @names: number of the section that has the names of sections
+ */
 struct elf {
 	const unsigned char *data;
 	size_t len;
-	bool wide; /* 64 bits */
+	bool wide;
 	uint64_t sections;
 	unsigned int section_size;
 	unsigned int nr;
@@ -94,7 +103,7 @@ static const char *elf_section(const struct elf *e, const char *name, size_t *le
 	return NULL;
 }
 
-/* Find the value of a key in "key=value\0key=value\0".  Return: false: none. */
+/* Find the value of a key in "key=value\0key=value\0".  Return: false if there is none. */
 static bool find_value(const char *info, size_t len, const char *key,
 		       char *value, size_t room)
 {
@@ -194,7 +203,10 @@ static bool find_listed(struct ktape_doctor *d)
 	return d->listed;
 }
 
-/* Look for a module of a kernel without modules.dep.  Return: false, and "": none. */
+/*
+ * Look for the module of a kernel where modules are installed, because its modules.dep does not
+ * name one.  Return: false with @path "" if there is none.
+ */
 bool kt_doctor_find_file(const struct ktape_doctor *d, const char *release,
 			 char *path, size_t room)
 {

@@ -19,7 +19,7 @@
 #define KT_DOCTOR_FILE		 (64U << 20) /* largest module that is read, in bytes */
 #define KT_VERSION(major, minor) ((major) << 16 | (minor))
 
-/* An array of findings and its texts. */
+/* What was found: @nr entries of @list are in use, @room are allocated. */
 struct kt_findings {
 	struct ktape_diagnosis *list;
 	unsigned int nr;

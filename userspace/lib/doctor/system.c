@@ -127,7 +127,7 @@ static const struct option {
 	  "the module stays until the next boot" },
 };
 
-/* Places of the options, the running kernel's own first. */
+/* Where the options are if there is no /proc/config.gz. */
 static const char *const config_files[] = {
 	"/boot/config-%s",
 	"/lib/modules/%s/config",

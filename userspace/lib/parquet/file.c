@@ -10,7 +10,8 @@
  *	footer		schema, columns of all row groups, notes (Thrift compact)
  *	| footer length 32 | "PAR1" |
  *
- * The footer comes last, so a file without its end cannot be read.
+ * The footer comes last, so a file without its end cannot be read.  Field numbers, here and in
+ * group.c and page.c, are those of parquet.thrift.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -156,7 +157,7 @@ static void put_schema(struct kt_thrift *th, const struct kt_pq_schema *schema)
 
 		kt_thrift_item(th);
 		kt_thrift_i32(th, 1, kt_pq_physical(c->type));
-		kt_thrift_i32(th, 3, c->null);
+		kt_thrift_i32(th, 3, c->null); /* required or optional */
 		kt_thrift_text(th, 4, c->name);
 		if (c->type == KT_PQ_UTC || kt_pq_physical(c->type) == KT_PQ_BYTES_)
 			put_logical(th, c->type);
@@ -177,7 +178,7 @@ static void put_column(struct kt_thrift *th, struct left *left)
 	const struct kt_pq_sizes *s = left->sizes++;
 
 	kt_thrift_item(th);
-	kt_thrift_i64(th, 2, 0);
+	kt_thrift_i64(th, 2, 0); /* file_offset: no longer used */
 	kt_thrift_field(th, 3, KT_THRIFT_STRUCT);
 	th->p = kt_put_mem(th->p, (const char *)left->meta, s->meta);
 	kt_thrift_i64(th, 4, (int64_t)left->places);
@@ -245,7 +246,7 @@ static void put_footer(struct kt_thrift *th, const struct kt_pq_file *f,
 	const struct kt_pq_group *g = (const void *)f->groups.p;
 	size_t groups = f->groups.len / sizeof(*g);
 
-	kt_thrift_i32(th, 1, 2);
+	kt_thrift_i32(th, 1, 2); /* version of the format */
 	put_schema(th, f->schema);
 	kt_thrift_i64(th, 3, (int64_t)f->rows);
 	kt_thrift_list(th, 4, KT_THRIFT_STRUCT, groups);
@@ -263,7 +264,7 @@ static void put_footer(struct kt_thrift *th, const struct kt_pq_file *f,
 	}
 }
 
-/* Write the column indexes of all row groups, then the offset indexes. */
+/* Write the column indexes of all row groups, or with @places the offset indexes. */
 static int put_indexes(struct kt_pq_file *f, bool places)
 {
 	const struct kt_pq_sizes *s = (const void *)f->sizes.p;

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Row groups: the order of the rows, the columns one after the other, and what the footer
- * and the page indexes say about them.
+ * and the page indexes say about them.  Field numbers are those of parquet.thrift.
  */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "internal.h"
 
-#define DIGIT	      11U /* bits of a time that one pass sorts by */
-#define DIGITS	      (1U << DIGIT)
-#define META_MAX      (512U + 4 * KT_PQ_KEY_MAX)
-#define PAGE_META_MAX (64U + 2 * KT_PQ_KEY_MAX)
+#define DIGIT	 11U /* bits of a time that one pass sorts by */
+#define DIGITS	 (1U << DIGIT)
+#define META_MAX (512U + 4 * KT_PQ_KEY_MAX) /* bytes of a ColumnMetaData */
+#define PAGE_META_MAX \
+	(64U + 2 * KT_PQ_KEY_MAX) /* bytes of a page in an index */
 
 /* ---- order -------------------------------------------------------------------------- */
 
-/* Find the bits in which times differ, from the least one on.  Return: is it in order? */
+/* Find the least time, and how far the greatest is from it.  Return: true if they are in order. */
 static bool is_group_sorted(const int64_t *ts, uint32_t nr, int64_t *least,
 			    uint64_t *span)
 {
@@ -32,6 +33,7 @@ static bool is_group_sorted(const int64_t *ts, uint32_t nr, int64_t *least,
 	return ordered;
 }
 
+/* A pass of a radix sort: sort the rows @from by the DIGIT bits of their time at @shift. */
 static void sort_by_digit(uint32_t *to, const uint32_t *from,
 			  const struct kt_pq_rows *rows, int64_t least,
 			  unsigned int shift)
@@ -85,8 +87,8 @@ int kt_pq_sort(struct kt_pq_workspace *w, const struct kt_pq_rows *rows,
 /* ---- the footer's part ---------------------------------------------------------------- */
 
 /*
- * Put a least or greatest value as bytes.  A name that is too long gives no bytes: a
- * shortened one would be wrong for readers that take it as a value.
+ * Put a least or greatest value as bytes.  A name must have at most KT_PQ_KEY_MAX bytes, see
+ * has_keys(): a shortened one would be wrong for readers that take it as a value.
  */
 static size_t put_group_key(const struct kt_pq_pool *pool, unsigned int type,
 			    int64_t value, char *p)
@@ -112,7 +114,7 @@ static size_t put_group_key(const struct kt_pq_pool *pool, unsigned int type,
 	}
 }
 
-/* Check whether both ends of a range have bytes. */
+/* Check whether a range has two ends, both short enough for put_group_key(). */
 static bool has_keys(const struct kt_pq_pool *pool, unsigned int type,
 		     const struct kt_pq_range *r)
 {
@@ -203,8 +205,7 @@ static bool is_ascending(const struct kt_pq_chunk *c)
 
 		if (!r->some || kt_pq_is_name(c->column->type))
 			return false;
-		if (i && (r->least < r[0].least ||
-			  r->least < c->pages[i - 1].range.least ||
+		if (i && (r->least < c->pages[i - 1].range.least ||
 			  r->most < c->pages[i - 1].range.most))
 			return false;
 	}
@@ -225,6 +226,7 @@ static bool has_page_keys(const struct kt_pq_pool *pool, const struct kt_pq_chun
 	return true;
 }
 
+/* Put the ColumnIndex of a column, unless a page of it has a range without keys. */
 static int put_page_index(const struct kt_pq_workspace *w, struct kt_pq_file *f,
 			  const struct kt_pq_chunk *c, struct kt_pq_sizes *sizes)
 {
@@ -249,6 +251,7 @@ static int put_page_index(const struct kt_pq_workspace *w, struct kt_pq_file *f,
 	return 0;
 }
 
+/* Put the OffsetIndex of a column: where its pages are. */
 static int put_places(struct kt_pq_file *f, const struct kt_pq_chunk *c,
 		      uint64_t at, struct kt_pq_sizes *sizes)
 {

@@ -11,7 +11,10 @@
 #define KT_PQ_PAGES   ((KT_PQ_GROUP_ROWS + KT_PQ_PAGE_ROWS - 1) / KT_PQ_PAGE_ROWS)
 #define KT_PQ_KEY_MAX 64U /* bytes of a least or greatest value */
 
-/* Type, Encoding, CompressionCodec, PageType of parquet.thrift. */
+/*
+ * Type, Encoding, CompressionCodec and PageType of parquet.thrift.  A _ at the end distinguishes
+ * the types of values in a file from enum kt_pq_type.
+ */
 enum {
 	KT_PQ_BOOLEAN_ = 0,
 	KT_PQ_INT32_ = 1,

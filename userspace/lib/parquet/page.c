@@ -5,7 +5,8 @@
  *	column	| dictionary page | data page | data page | ...
  *	page	| PageHeader | levels of nulls, values: compressed |
  *
- * A column without any value has one page for all rows.
+ * A column without any value has one page for all rows.  Field numbers are those of
+ * parquet.thrift.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -281,6 +282,7 @@ static int put_page_values(struct kt_pq_workspace *w, const struct kt_pq_chunk *
 		}
 		return 0;
 	}
+	/* The largest of the three bounds. */
 	p = kt_pq_room(&w->raw, KT_PQ_DELTA_BOUND(n));
 	if (!p)
 		return -ENOMEM;

@@ -102,6 +102,7 @@ bool kt_threadx_take(struct kt_threadx_entry *entry,
 	return true;
 }
 
+/* Return the priority word of a thread whose preemption threshold is its priority. */
 static uint32_t packed_prio(uint32_t prio)
 {
 	prio = (uint32_t)kt_min(prio, PRIO_MAX);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Events of ThreadX, FileX and NetX: numbers, names, names of their words. */
+/*
+ * Events of ThreadX, FileX and NetX: numbers in ascending order (kt_threadx_kind() relies on it),
+ * names, names of their words.
+ */
 #include "rtos/threadx.h"
 
 /* clang-format off */

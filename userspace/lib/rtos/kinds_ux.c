@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Events of USBX: numbers, names, names of their words. */
+/* Events of USBX: numbers in ascending order (as in kinds.c), names, names of their words. */
 #include "rtos/threadx.h"
 
 /* clang-format off */

@@ -23,9 +23,19 @@ enum op { CREATE, RESET, SEND, RECEIVE, PEEK, OPS };
 
 enum { STATE_SUSPENDED = 3, STATE_SLEEP };
 
+/* Numbers of events of ThreadX, as in kinds.c. */
+enum {
+	QUEUE_FLUSH = 62,
+	QUEUE_RECEIVE = 68,
+	QUEUE_SEND = 69,
+	SEMAPHORE_CREATE = 81,
+	SEMAPHORE_GET = 83,
+	SEMAPHORE_PUT = 88
+};
+
 /* State of ThreadX of a thread that waits for an object. */
 static const uint8_t states[FAMILIES] = {
-	[QUEUE] = 5,
+	[QUEUE] = 5, /* TX_QUEUE_SUSP and so on in tx_api.h */
 	[SEMAPHORE] = 6,
 	[MUTEX] = 13,
 };
@@ -53,15 +63,15 @@ struct service {
 
 static const struct service services[FAMILIES][OPS] = {
 	[QUEUE] = {
-		[CREATE] = { .id = 60 },
-		[RESET] = { .id = 62 },
-		[SEND] = { .id = 69, .wait = 2, .count = 3 },
-		[RECEIVE] = { .id = 68, .wait = 2, .count = 3 },
+		[CREATE] = { .id = KT_THREADX_QUEUE_CREATE },
+		[RESET] = { .id = QUEUE_FLUSH },
+		[SEND] = { .id = QUEUE_SEND, .wait = 2, .count = 3 },
+		[RECEIVE] = { .id = QUEUE_RECEIVE, .wait = 2, .count = 3 },
 	},
 	[SEMAPHORE] = {
-		[CREATE] = { .id = 81 },
-		[SEND] = { .id = 88, .count = 1 },
-		[RECEIVE] = { .id = 83, .wait = 1, .count = 2 },
+		[CREATE] = { .id = SEMAPHORE_CREATE },
+		[SEND] = { .id = SEMAPHORE_PUT, .count = 1 },
+		[RECEIVE] = { .id = SEMAPHORE_GET, .wait = 1, .count = 2 },
 	},
 	[MUTEX] = {
 		[CREATE] = { .id = KT_THREADX_MUTEX_CREATE, .inherit = 1 },
@@ -252,6 +262,7 @@ static int put_created(const struct call *k, struct kt_threadx_entry *x)
 	return k->q->kind ? put_service_call(k, x, 0, 0) : 0;
 }
 
+/* Take the length that an event reports.  ThreadX has no such event. */
 static int put_service_length(const struct call *k, struct kt_threadx_entry *x)
 {
 	k->q->len = k->args[1];

@@ -274,6 +274,7 @@ void kt_rtos_contexts(struct ktape_rtos *r, struct kt_rtos_events *events)
 
 /* ---- RUNNING events where no event shows which thread runs ------------------------- */
 
+/* Add a value to a range.  In ThreadX the lowest priority has the greatest number. */
 static void widen_range(uint32_t *lowest, uint32_t *highest, uint32_t value)
 {
 	if (value == KTAPE_RTOS_UNKNOWN)

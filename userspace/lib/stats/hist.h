@@ -11,7 +11,7 @@
 #include "stream/packet.h"
 
 #define KT_HIST_STEPS	32U
-#define KT_HIST_BUCKETS (60U * KT_HIST_STEPS)
+#define KT_HIST_BUCKETS (60U * KT_HIST_STEPS) /* enough for 64 bits */
 
 /**
  * struct kt_hist - a histogram

@@ -4,6 +4,7 @@
  * until the owner puts the mutex.  The inversion is bad if a third thread of lower
  * priority than the waiting one runs during the wait: then the wait is unbounded.  It
  * ends when the thread that waits runs again; if that is not in the trace, it is open.
+ * Greater numbers are lower priorities.
  */
 #include "stats/rtos.h"
 
@@ -25,6 +26,14 @@ struct wait {
 	uint64_t start;
 };
 
+/**
+ * struct waits - the waits of a core
+ * @r: the statistics
+ * @events: events of the core
+ * @list: the same, of @events
+ * @wait: waits that have not ended
+ * @open: number of @wait
+ */
 struct waits {
 	struct ktape_rtos *r;
 	const struct kt_rtos_events *events;
@@ -93,7 +102,7 @@ static bool begin_wait(struct waits *w, const struct ktape_rtos_event *e, uint64
 	return true;
 }
 
-/* End a wait if the event ends one.  Return: true if it does. */
+/* End a wait if the event puts the mutex that was taken once.  Return: true if it does. */
 static bool put_mutex(struct waits *w, const struct ktape_rtos_event *e, uint64_t i)
 {
 	struct wait *wait;

@@ -120,7 +120,8 @@ static bool is_wake_event(uint8_t opcode)
 /*
  * Take the running thread from the event, because switches may not be recorded.  With a thread
  * filter, a context record says when a thread begins to run that the filter blocks: then the
- * running thread is not known any more.
+ * running thread is not known any more.  Otherwise, if none was known, the thread of the event has
+ * run since the CPU's last event.
  */
 static void learn_linux_thread(struct ktape_linux *l, struct kt_sl_cpu *c,
 			       const struct ktape_event *e)

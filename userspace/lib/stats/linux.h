@@ -13,17 +13,22 @@
 #include "stream/event.h"
 
 #define KT_SL_NEST 16U /* most nested interrupts of a CPU */
-#define KT_SL_PAST \
-	256U /* thread switches of a CPU that are remembered at first */
-#define KT_SL_PAST_MOST 65536U	   /* of a CPU at most, a power of two */
-#define KT_SL_PAST_ALL	(1U << 20) /* of all CPUs, beyond KT_SL_PAST of each */
-#define KT_SL_CHECKS \
-	(1U << 20)	       /* of entries of these rings, at the beginning */
-#define KT_SL_CHECKS_MORE  64U /* that each event adds */
-#define KT_SL_CHECKS_LEAST 256U /* that each wait has in any case */
-#define KT_SL_TID_NONE	   (-1)
-#define KT_SL_CPU_NONE	   UINT32_MAX
-#define KT_SL_MOVES	   8U /* moves of a waiting thread whose CPUs are remembered */
+
+/*
+ * Each CPU remembers in a ring which threads ran on it.  When a wait for a CPU ends, the entries
+ * of its time are checked, to say who ran instead.  PAST bounds the entries of the rings, CHECKS
+ * how many are checked (take_ran_check() says why).
+ */
+#define KT_SL_PAST	   256U	      /* entries of a CPU at first */
+#define KT_SL_PAST_MOST	   65536U     /* of a CPU at most, a power of two */
+#define KT_SL_PAST_ALL	   (1U << 20) /* of all CPUs, beyond KT_SL_PAST of each */
+#define KT_SL_CHECKS	   (1U << 20) /* checks that are free at the beginning */
+#define KT_SL_CHECKS_MORE  64U	      /* that each event adds */
+#define KT_SL_CHECKS_LEAST 256U	      /* that each wait has in any case */
+
+#define KT_SL_TID_NONE (-1)
+#define KT_SL_CPU_NONE UINT32_MAX
+#define KT_SL_MOVES    8U /* moves of a waiting thread whose CPUs are remembered */
 #define KT_SL_SERIES \
 	8192U /* most series, without the one for each whole kind */
 #define KT_SL_THREADS (1U << 20)
@@ -151,12 +156,11 @@ struct kt_sl_series {
  * @other: collects the times of threads beyond KT_SL_THREADS
  * @left: how often each limit was exceeded
  * @past: entries of all rings of threads that ran, beyond KT_SL_PAST of each
- * @checks: entries of these rings that may still be checked, for waits and for the longest
- *	ones so far
+ * @checks: checks of entries that are left, [0] for waits, [1] for the longest wait so far
  * @lost: lost or overwritten events of all CPUs
  * @uncounted: losses of which the number of such events is not known
- * @lost_to: end of the last loss, or of the last time in which events were not enabled that
- *	are enabled since then, in ticks
+ * @lost_to: end of the last loss, or when a profile last enabled more events, in ticks:
+ *	intervals that are open since before may have ended unseen
  * @late_to: the latest begin of a ring whose beginning was overwritten, in ticks, 0 = none
  * @first: time of the first event, in ticks
  * @last: time of the last event, in ticks

@@ -8,7 +8,7 @@
 #define ERRNO_MAX    4095
 #define NR_AND_TABLE 0x3ffffU /* number and table of a system call, in dat20 */
 #define TABLE_SHIFT  16
-#define LARGE	     (1U << 18)
+#define LARGE	     (1U << 18) /* in dat20: the number does not fit its 16 bits */
 
 /* ---- interrupts: they nest on a CPU ----------------------------------------------- */
 
@@ -16,7 +16,7 @@ static const struct irq {
 	uint8_t begin;
 	uint8_t end;
 	uint8_t kind;
-	uint8_t bits; /* of dat20 are its number */
+	uint8_t bits; /* lowest bits of dat20, which are its number */
 } irqs[] = {
 	{ KTAPE_EV_IRQ_HANDLER_ENTRY, KTAPE_EV_IRQ_HANDLER_EXIT,
 	  KTAPE_SERIES_IRQ, 18 },
@@ -198,10 +198,10 @@ static int work_ends(struct ktape_linux *l, struct kt_sl_cpu *c,
 }
 
 static const struct {
-	uint8_t begin;
-	uint8_t open;
-	uint8_t kind;
-	uint8_t late;
+	uint8_t begin; /* opcode */
+	uint8_t open;  /* enum kt_sl_open */
+	uint8_t kind;  /* series of how long the function ran */
+	uint8_t late;  /* series of how late it began */
 } timers[] = {
 	{ KTAPE_EV_TIMER_EXPIRE_ENTRY, KT_SL_TIMER, KTAPE_SERIES_TIMER,
 	  KTAPE_SERIES_TIMER_LATE },
@@ -241,6 +241,7 @@ static int timer_ends(struct ktape_linux *l, struct kt_sl_cpu *c,
 
 /* ---- block devices --------------------------------------------------------------------- */
 
+/* Return the key of a request: its sector, and above it the device. */
 static uint64_t pair_request_key(const struct ktape_event *e)
 {
 	uint64_t sector = kt_get64((const char *)e->args + 4);
@@ -284,7 +285,7 @@ static int block_done(struct ktape_linux *l, struct kt_sl_cpu *c,
 		issued.value, e->ts);
 }
 
-/* ---- spans: begin and end in one record (gate filters) ------------------------------------ */
+/* ---- spans: begin and end in one record, if it took longer than a gate filter's time -------- */
 
 static const struct {
 	uint8_t opcode;

@@ -196,7 +196,11 @@ static bool take_ran_check(struct ktape_linux *l, struct wait *w)
 	return true;
 }
 
-/* Add the threads that ran on a CPU while its queue had the thread, latest first. */
+/*
+ * Add the threads that ran on a CPU while its queue had the thread, latest first.  Time before the
+ * entries that the ring still has, or that may be checked, counts for an
+ * unknown thread.
+ */
 static int add_instead(struct ktape_linux *l, uint32_t cpu, struct wait *w,
 		       uint64_t from, uint64_t to)
 {
@@ -225,6 +229,7 @@ static int add_instead(struct ktape_linux *l, uint32_t cpu, struct wait *w,
 	return err;
 }
 
+/* Check whether a wait, whose time was just added, is the longest so far. */
 static bool is_longest(const struct ktape_linux *l, int32_t tid, uint64_t from,
 		       uint64_t to)
 {

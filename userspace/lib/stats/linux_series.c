@@ -125,6 +125,7 @@ struct kt_sl_series *kt_sl_series(struct ktape_linux *l, unsigned int kind,
 	entry = kt_map_put(&l->series, kind, key);
 	if (!entry)
 		return NULL;
+	/* 0: the entry is new, because the first series are those of whole kinds. */
 	if (entry->value)
 		return l->list[entry->value];
 	s = add_series(l, kind, key);

@@ -16,11 +16,13 @@
 #include "stream/event.h"
 
 #define POSTS_MAX    1024U /* most open posts of an object */
-#define ROWS_MAX     4096U
-#define SIGNAL_SHIFT 40 /* shift of the object's row number in keys */
+#define ROWS_MAX     4096U /* objects, and signals of objects */
+#define SIGNAL_SHIFT 40	   /* shift of the object's row number in keys */
 
+/* Events of RKH, by TE_ID. */
 enum { SMA_GET = 0x42, SMA_FIFO = 0x43, SMA_LIFO = 0x44 };
 
+/* A signal that an object has not got yet, and when it was posted. */
 struct post {
 	uint64_t ts;
 	uint32_t signal;
@@ -44,6 +46,17 @@ struct row {
 	uint64_t losses;
 };
 
+/**
+ * struct ktape_responses - the statistics
+ * @info: metadata of the trace
+ * @rows: objects and signals, in the order in which they appeared
+ * @nr_rows: number of rows
+ * @left_out: events of objects or signals beyond ROWS_MAX
+ * @losses: number of losses so far
+ * @map: indexes in @rows by kind and key: 0 and the object, or 1 and
+ *	row of the object << SIGNAL_SHIFT | signal
+ * @no_time: events have no time stamps
+ */
 struct ktape_responses {
 	const struct ktape_info *info;
 	struct row *rows[ROWS_MAX];
@@ -66,7 +79,10 @@ int ktape_responses_new(const struct ktape_info *info,
 	return 0;
 }
 
-/* Find or add a row.  Return: 0 with @row, NULL if there are too many; or -ENOMEM. */
+/*
+ * Find or add a row by its key in ktape_responses.map.
+ * Return: 0 with @row, NULL if there are too many; or -ENOMEM.
+ */
 static int find_rkh_row(struct ktape_responses *s, uint32_t kind, uint64_t key,
 			struct row **row)
 {

@@ -229,7 +229,7 @@ static int finish_core(struct ktape_rtos *r, struct kt_rtos_events *events)
 	return err;
 }
 
-/* Link the events of each thread over all cores. */
+/* Link the events of each thread anew: over all cores, by their numbers in the trace. */
 static void link_all(struct ktape_rtos *r)
 {
 	for (uint32_t core = r->nr_cores; core--;) {

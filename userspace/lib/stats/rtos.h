@@ -12,9 +12,9 @@
 
 /* Limits that can be exceeded. */
 enum kt_rtos_left {
-	KT_RTOS_LEFT_EVENTS,
-	KT_RTOS_LEFT_THREADS,
-	KT_RTOS_LEFT_THEIRS,
+	KT_RTOS_LEFT_EVENTS,  /* events of the trace */
+	KT_RTOS_LEFT_THREADS, /* threads that the registry names */
+	KT_RTOS_LEFT_THEIRS,  /* events of threads beyond that limit */
 	KT_RTOS_LEFT
 };
 

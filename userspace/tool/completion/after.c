@@ -8,7 +8,8 @@
 
 #include "tool/completion/completion.h"
 
-#define OPERANDS 2 /* first operands that decide about the next ones */
+#define OPERANDS \
+	2 /* operands that are kept: the table below looks at no later one */
 
 /**
  * struct place - where the cursor is
@@ -27,8 +28,8 @@ struct place {
 };
 
 /*
- * Kinds of operands: operands first to last of a command, if the operand number
- * @verb_at is @verb, or in any case without @verb.
+ * Kinds of operands: @kind is for the operands @first to @last of @command, from 0, if its
+ * operand number @verb_at is @verb, or in any case if @verb is NULL.
  */
 static const struct {
 	const char *command;

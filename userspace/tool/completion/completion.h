@@ -9,6 +9,8 @@
  *
  * A kind is the name of a list (events, sessions, ...), or the words themselves with
  * "|" between them.  The shells know these four: files, folders, traces, programs.
+ *
+ * Read kind.c, words.c, after.c, script.c, completion.c.
  */
 #ifndef _KT_TOOL_COMPLETION_H
 #define _KT_TOOL_COMPLETION_H
@@ -17,7 +19,7 @@
 
 #include "tool/shared/opt.h"
 
-#define COMPLETION_SHELLS "bash|zsh|fish|elvish|powershell"
+#define COMPLETION_SHELLS "bash|zsh|fish|elvish|powershell" /* as a kind */
 
 /* kind.c */
 

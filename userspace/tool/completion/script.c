@@ -2,8 +2,12 @@
 /*
  * Completion: write the script of a shell.  The templates are shells/SHELL in this
  * folder.  Their lines @commands@ and @options@ stand for rows that are made from the
- * tables of commands and options (kt_command()).  A kind, of which the argument of an option is,
- * is explained in kind.c.
+ * tables of commands and options (kt_command()).
+ *
+ * The kind of an option's argument says what the shell offers there: "files", "folders",
+ * "traces" or "programs", which shells complete themselves; the name of a list of words, such as
+ * "events", which the script gets from "ktape completion --list"; or the words, with "|" between
+ * them (kind.c).
  */
 #include <stdio.h>
 #include <string.h>
@@ -89,17 +93,14 @@ static void zsh_command(const char *name, const char *help)
 	fputs("'\n", stdout);
 }
 
-/* With @in_order, options end at the first operand. */
+/* If c->in_order is set, options end at the first operand: -A says so to _arguments. */
 static void zsh_begin(const struct kt_command *c)
 {
 	printf("\t(%s)\n\t\t_arguments -s -S%s :", c->name,
 	       c->in_order ? " -A '-*'" : "");
 }
 
-/*
- * Put what completes a word of a kind: the name of a list, "a|b" for the words
- * themselves, or NULL for any text.
- */
+/* Put what completes a word of a kind; NULL: any text. */
 static void zsh_action(const char *kind)
 {
 	if (!kind)

@@ -19,8 +19,8 @@
 
 #include "tool/control/condition.h"
 
-#define WHY	  96
-#define NAMES_MAX 1024 /* values to look up names for */
+#define NAMES_MAX \
+	1024 /* a name is compared with those of the values below this */
 
 /* Longer operators first, because "<" is also the beginning of "<=". */
 static const struct {
@@ -40,7 +40,8 @@ static bool is_signed(unsigned int type)
 }
 
 /*
- * Set the place of a field in a comparison.
+ * Set the place of a field in a comparison.  Fields of dat20 come first, with f->count bits
+ * each, then those of the arguments, with f->count words of 32 bits.
  * Return: the field, or NULL: there is no such field, or it is not a number.
  */
 static const struct ktape_field *place_of_field(const struct ktape_event_desc *desc,
@@ -102,8 +103,9 @@ static int parse_compare(const char *text, const struct ktape_event_desc *desc,
 	uint64_t value;
 
 	if (!f) {
-		snprintf(why, WHY, "event %s has no numeric field \"%.*s\"",
-			 desc->name, (int)kt_min(len, 32), text);
+		snprintf(why, CONDITION_WHY,
+			 "event %s has no numeric field \"%.*s\"", desc->name,
+			 (int)kt_min(len, 32), text);
 		return -EINVAL;
 	}
 	text += len;
@@ -113,15 +115,16 @@ static int parse_compare(const char *text, const struct ktape_event_desc *desc,
 			break;
 	}
 	if (i == KT_ARRAY_SIZE(operators)) {
-		snprintf(why, WHY,
+		snprintf(why, CONDITION_WHY,
 			 "%s: use one of the operators =, !=, <, <=, >, >=, &",
 			 f->name);
 		return -EINVAL;
 	}
 	c->op = operators[i].op | (is_signed(f->type) ? KTAPE_COMPARE_SIGNED : 0);
 	if (parse_condition_value(text + len, f->type, &value)) {
-		snprintf(why, WHY, "\"%.32s\" is not a value of the field %s",
-			 text + len, f->name);
+		snprintf(why, CONDITION_WHY,
+			 "\"%.32s\" is not a value of the field %s", text + len,
+			 f->name);
 		return -EINVAL;
 	}
 	c->value = value;
@@ -136,7 +139,7 @@ static int parse_compare(const char *text, const struct ktape_event_desc *desc,
  *
  * Return: 0 or -EINVAL.
  */
-int trigger_parse(char *text, struct ktape_trigger *t, char why[WHY])
+int trigger_parse(char *text, struct ktape_trigger *t, char why[CONDITION_WHY])
 {
 	char *colon = strchr(text, ':'), *rest = NULL, *part;
 	const struct ktape_event_desc *desc;
@@ -147,8 +150,8 @@ int trigger_parse(char *text, struct ktape_trigger *t, char why[WHY])
 	desc = ktape_event_find(text);
 	if (!desc) {
 		near = ktape_event_near(text);
-		snprintf(why, WHY, "unknown event \"%.32s\"%s%s%s", text,
-			 near ? ": did you mean \"" : " (see ktape list)",
+		snprintf(why, CONDITION_WHY, "unknown event \"%.32s\"%s%s%s",
+			 text, near ? ": did you mean \"" : " (see ktape list)",
 			 near ? near : "", near ? "\"?" : "");
 		return -EINVAL;
 	}
@@ -159,7 +162,7 @@ int trigger_parse(char *text, struct ktape_trigger *t, char why[WHY])
 	for (part = strtok_r(colon + 1, ",", &rest); part;
 	     part = strtok_r(NULL, ",", &rest)) {
 		if (t->nr_compares == KTAPE_TRIGGER_COMPARES) {
-			snprintf(why, WHY,
+			snprintf(why, CONDITION_WHY,
 				 "too many comparisons: at most %d are allowed",
 				 KTAPE_TRIGGER_COMPARES);
 			return -EINVAL;
@@ -171,6 +174,7 @@ int trigger_parse(char *text, struct ktape_trigger *t, char why[WHY])
 	return 0;
 }
 
+/* Return the field of an event that a comparison is about, or NULL: no field has its place. */
 static const struct ktape_field *
 field_of_event(const struct ktape_event_desc *desc,
 	       const struct ktape_trigger_compare *c)
@@ -211,7 +215,8 @@ static void show_compare(FILE *out, const struct ktape_event_desc *desc,
 /**
  * trigger_show() - print a condition in the form that trigger_parse() takes
  * @out: stream to print to
- * @t: the trigger
+ * @t: the trigger.  An event, field or operator that this command does not know is printed as
+ *	"?" or "wordN[SHIFT+WIDTH]", which cannot be parsed
  */
 void trigger_show(FILE *out, const struct ktape_trigger *t)
 {

@@ -7,7 +7,9 @@
 
 #include <ktape.h>
 
-int trigger_parse(char *text, struct ktape_trigger *t, char why[96]);
+#define CONDITION_WHY 96 /* room for what is wrong with a condition */
+
+int trigger_parse(char *text, struct ktape_trigger *t, char why[CONDITION_WHY]);
 void trigger_show(FILE *out, const struct ktape_trigger *t);
 
 #endif /* _KT_TOOL_CONTROL_CONDITION_H */

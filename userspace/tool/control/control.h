@@ -2,7 +2,8 @@
 /*
  * Commands for the module and its sessions: NAME.c is "ktape NAME".
  *
- * stop.c has stop, clear and destroy; condition.c the conditions of triggers.
+ * stop.c has stop, clear and destroy.  No command calls another, so read them in any order, and
+ * condition.c, the conditions of triggers, before trigger.c.
  */
 #ifndef _KT_TOOL_CONTROL_H
 #define _KT_TOOL_CONTROL_H

@@ -51,6 +51,7 @@ static const char *const severities[] = {
 	[KTAPE_DOCTOR_PROBLEM] = "problem",
 };
 
+/* Print a finding.  Its further lines begin below the text of the first: 8 + 1 + 10 columns. */
 static void print_finding(const struct ktape_diagnosis *f)
 {
 	printf("%s%-8s%s %-10s %s\n", role_begin(roles[f->severity]),

@@ -37,19 +37,25 @@ static const struct kt_option options[] = {
 	{ .name = NULL },
 };
 
+/*
+ * enum - what puts an event into a profile
+ * @ON_REQUEST: only its own name, no class or preset
+ * @IMPLIED: not its name either: it comes with a gate (*_span), with stacks (kernel_stack), or
+ *	with run-time probes (missed)
+ */
 enum { ON_REQUEST = 1, IMPLIED = 2 };
 
-/* By opcode, what selects an event for a profile; 0: its class or a preset. */
-static const unsigned char comes[KTAPE_OPCODES] = {
+/* By opcode; 0: its name, its class or a preset selects the event. */
+static const unsigned char selected_by[KTAPE_OPCODES] = {
 #define KTAPE_ON_REQUEST(NAME) [KTAPE_EV_##NAME] = ON_REQUEST,
 #define KTAPE_IMPLIED(NAME)    [KTAPE_EV_##NAME] = IMPLIED,
 #include <ktape/events.h>
 };
 
-/* Return true for events that are only recorded if named, which probes are as well. */
+/* Return true for events that are recorded only if they are named, as all run-time probes are. */
 static bool is_on_request(unsigned int opcode)
 {
-	return comes[opcode] == ON_REQUEST || opcode >= KTAPE_OP_PROBE;
+	return selected_by[opcode] == ON_REQUEST || opcode >= KTAPE_OP_PROBE;
 }
 
 static const char *json_bool(bool value)
@@ -201,7 +207,7 @@ static void print_list_json(struct ktape_device *device,
 	print_list_member("help", d->help);
 	printf(",\"on_request\":%s,\"implied\":%s",
 	       json_bool(is_on_request(d->opcode)),
-	       json_bool(comes[d->opcode] == IMPLIED));
+	       json_bool(selected_by[d->opcode] == IMPLIED));
 	printf(",\"available\":%s", a->known ? json_bool(a->available) : "null");
 	printf(",\"attached\":%s", a->known ? json_bool(a->attached) : "null");
 	print_list_member("reason", a->reason);
@@ -239,7 +245,10 @@ struct list {
 	unsigned int shown;
 };
 
-/* Look an event up.  Return: its description, or NULL if it is not to be listed. */
+/*
+ * Look an event up.  Return: its description with @a, or NULL if it is not to be listed.  Nobody
+ * asks for the record that extends times, so it is never listed.
+ */
 static const struct ktape_event_desc *next_listed_event(const struct list *l,
 							unsigned int opcode,
 							struct availability *a)

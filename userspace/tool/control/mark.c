@@ -28,7 +28,10 @@ static const struct kt_option options[] = {
 	{ .name = NULL },
 };
 
-/* Operands of an event, and the descriptor to write it to. */
+/*
+ * An event to record.  @fd: open device to write it to; @argv: its kind, then its operands;
+ * @argc: number of both.
+ */
 struct mark {
 	const struct mark_options *o;
 	int fd;
@@ -78,6 +81,7 @@ static int take_severity(const char *text, uint32_t *severity)
 	const char *name = strncmp(text, "_TRACE_", 7) ? text : text + 7;
 
 	for (uint32_t i = 0; i < KT_ARRAY_SIZE(severities); i++) {
+		/* "SW" or "HW", and the digit behind "SEVERITY". */
 		const char letters[] = { severities[i][0], severities[i][1],
 					 severities[i][11], '\0' };
 
@@ -188,10 +192,11 @@ static const struct {
 	{ "signal", KTAPE_FORMAT_SIGNAL, 4, false },
 };
 
-/* Parse a number of @size bytes; signed types have at most 4. */
+/* Parse a number of @size bytes: 1, 2, 4 or 8; signed types have at most 4. */
 static int take_number_operand(const char *text, unsigned int size,
 			       bool is_signed, uint64_t *value)
 {
+	/* Not used for 8 bytes; the mask keeps the shift below 64 there. */
 	const int64_t most = (1LL << (8 * (size & 7) - is_signed)) - 1;
 	int64_t v;
 
@@ -291,6 +296,8 @@ static int put_name_mark(const struct mark *m)
 						param[1], m->argv[3]));
 }
 
+#define ANY_NUMBER (1 << 20) /* more operands than a command line can have */
+
 /* Kinds of events, with their least and greatest number of operands. */
 static const struct {
 	const char *name;
@@ -298,13 +305,13 @@ static const struct {
 	int most;
 	int (*put)(const struct mark *m);
 } kinds[] = {
-	{ "text", 1, 1 << 20, put_text_mark },
+	{ "text", 1, ANY_NUMBER, put_text_mark },
 	{ "instant", 1, 2, put_marker_operand },
 	{ "begin", 1, 2, put_marker_operand },
 	{ "end", 1, 2, put_marker_operand },
 	{ "value", 2, 3, put_value_mark },
 	{ "exception", 3, 3 + KTAPE_TRACE_ARGS, put_exception_mark },
-	{ "event", 1, 1 << 20, put_user_event },
+	{ "event", 1, ANY_NUMBER, put_user_event },
 	{ "name", 3, 5, put_name_mark },
 };
 

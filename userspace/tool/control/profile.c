@@ -17,9 +17,9 @@
 #include "tool/shared/terminal.h"
 #include "tool/shared/text.h"
 
-#define LIST_MAX      16384
-#define TEXT_WIDTH    80U /* of the table of events */
-#define EVENTS_COLUMN 21  /* where its column of events begins */
+#define LIST_MAX      16384 /* bytes of the operands, joined to a list */
+#define TEXT_WIDTH    80U   /* of the table of events */
+#define EVENTS_COLUMN 21    /* where its column of events begins */
 
 struct profile_options {
 	bool json;
@@ -308,7 +308,7 @@ static int change_profile(struct profile *r)
 	if (!ret && r->changed)
 		ret = change_all(r);
 	else if (!ret)
-		ret = change_profile_mask(r);
+		ret = change_profile_mask(r); /* KTAPE_PROFILE_GET: only read it */
 	if (ret)
 		return ret;
 	ret = filters_get(r->device, &r->config);

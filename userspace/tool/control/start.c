@@ -73,7 +73,7 @@ static bool has_start_options(const struct start_options *o)
 	       filter_options_given(&o->filters);
 }
 
-/* Check the options without the module.  Return: 0 or the exit code. */
+/* Fill @s from the options, without asking the module.  Return: 0 or the exit code. */
 static int read_start_options(struct start *s, const char *name)
 {
 	const struct start_options *o = &s->o;
@@ -96,7 +96,7 @@ static int read_start_options(struct start *s, const char *name)
 	s->create.ring_size = o->ring_size;
 	s->create.block_size = (uint32_t)o->block_size;
 	s->create.control_size = o->control_size;
-	s->create.flags = KTAPE_CREATE_LINGER;
+	s->create.flags = KTAPE_CREATE_LINGER; /* it stays when this command has ended */
 	snprintf(s->create.name, sizeof(s->create.name), "%s", name);
 	if (parse_event_list(&command_start,
 			     o->profile ? o->profile :
@@ -158,6 +158,7 @@ static int make_named_session(struct start *s, struct ktape_device *device)
 	return ret;
 }
 
+/* Start a session, after creating it if needed.  A name of digits is a number: not created. */
 static int start_named(struct start *s, const char *name)
 {
 	struct ktape_device *device;

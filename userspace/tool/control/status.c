@@ -55,7 +55,7 @@ static const char *const kinds[] = { "event", "control", "registry" };
  * struct status - what is shown
  * @device: the session
  * @f: features of the module
- * @layout: the session
+ * @layout: number, mode and state of the session
  * @entries: rings of the session
  * @sessions: all sessions
  * @nr_sessions: entries of @sessions
@@ -272,8 +272,8 @@ static void print_json_ring(const struct status *s,
 }
 
 /*
- * Print the run-time probes of the session's profile of which hits never reached the
- * tracer: no ring counts them.
+ * Print the run-time probes of the session's profile and the hits of them that never reached
+ * the tracer, which no ring counts.  As text only probes with such hits.
  */
 static void print_probes(const struct status *s, bool json)
 {
@@ -335,7 +335,7 @@ static void print_sessions(const struct status *s)
 
 		put_human(ring, sizeof(ring), n->ring_size);
 		put_human(control, sizeof(control), n->control_size);
-		/* A session that has ended has none. */
+		/* A session that has ended has no id: "-" is printed. */
 		snprintf(id, sizeof(id), "%u", n->id);
 		printf("%-3s %-16s %-10s %-9s %10s %10s %6u %5u %7llu%s%s",
 		       n->id == KTAPE_SESSION_BY_NAME ? "-" : id,

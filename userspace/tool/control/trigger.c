@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * ktape trigger: add, list and remove triggers of a session, and run a command when
- * one fires.  The module evaluates triggers; conditions are parsed in trigger.c.
+ * one fires.  The module evaluates triggers; condition.c parses their conditions.
  */
 #include <errno.h>
 #include <poll.h>
@@ -46,7 +46,8 @@ struct trigger_options {
 	const char *device;
 };
 
-#define CHECK_MS 500
+#define CHECK_MS \
+	500 /* between checks whether session and trigger still exist */
 #define OPTION(name, letter, kind, member, arg, help)                         \
 	{                                                                     \
 		name, letter, kind, offsetof(struct trigger_options, member), \
@@ -154,7 +155,7 @@ static bool has_duration(unsigned int opcode)
 static int read_condition(const struct trigger_options *o, char *text,
 			  struct ktape_trigger *t)
 {
-	char why[96];
+	char why[CONDITION_WHY];
 
 	if (o->longer != NOT_GIVEN && o->quiet != NOT_GIVEN)
 		return misuse(&command_trigger,
@@ -353,7 +354,10 @@ static int list_triggers(struct ktape_device *device,
 
 /* ---- run a command -------------------------------------------------------- */
 
-/* Start a command with the signals and limits that ktape had at start.  Return: 0 or errno. */
+/*
+ * Start a command with usual SIGPIPE and SIGXFSZ, and with the file limit that ktape had at
+ * start.  Return: 0 or a positive errno.
+ */
 static int spawn_command(pid_t *pid, char **argv)
 {
 	posix_spawnattr_t attr;
@@ -495,6 +499,10 @@ static bool has_trigger_options(const struct trigger_options *o)
 	       o->target;
 }
 
+/*
+ * What follows NAME.  @makes: it defines a trigger, and takes the options for that; @lists: it
+ * takes --json; @writes: it needs the session open for control.
+ */
 static const struct {
 	const char *name;
 	bool makes;

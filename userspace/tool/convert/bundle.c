@@ -31,9 +31,9 @@
 #include "tool/shared/signals.h"
 #include "tool/shared/text.h"
 
-#define COPY	  (256U << 10) /* bytes */
-#define HOST_SIZE 66U
-#define NAME_ROOM 96U
+#define COPY	  (256U << 10) /* bytes that are copied at once */
+#define HOST_SIZE 66U	       /* bytes of the name of a host */
+#define NAME_ROOM 96U	       /* bytes of the name of a file in the archive */
 #define MODE_FILE 0644
 #define MANIFEST  "perfetto_manifest.json"
 
@@ -154,7 +154,7 @@ static int copy_events(struct bundle *b, struct ktape_trace *trace)
 	return signals_came() ? -EINTR : ktape_sink_finish(b->sink);
 }
 
-/* Open a temporary file, whose name goes away when it is open for reading. */
+/* Make a temporary file.  The caller removes its name when the output has opened it as well. */
 static int open_temp(char *path, size_t size)
 {
 	const char *folder = getenv("TMPDIR");
@@ -221,8 +221,11 @@ static bool is_dated(struct ktape_trace *trace)
 		kt_is_dated(ktape_trace_info(trace), e->ts));
 }
 
-/* Find out when the machine of a trace booted.  Return: 0 or the exit code. */
-static int read_manifest_data(struct bundle *b, const char *path, bool first)
+/*
+ * Find out when the machine of a trace booted, and keep the earliest time.  @first: of the first
+ * trace.  Return: 0 or the exit code.
+ */
+static int find_first_boot(struct bundle *b, const char *path, bool first)
 {
 	const struct ktape_info *info;
 	struct ktape_trace *trace;
@@ -364,7 +367,7 @@ static int make_bundle(struct bundle *b, size_t nr, char **paths)
 	for (size_t i = 0; i < nr; i++)
 		b->parts[i].temp = -1;
 	for (size_t i = 0; i < nr && !ret; i++)
-		ret = read_manifest_data(b, paths[i], !i);
+		ret = find_first_boot(b, paths[i], !i);
 	for (; b->nr < nr && !ret; b->nr++) {
 		b->parts[b->nr].path = paths[b->nr];
 		ret = convert_part(b, &b->parts[b->nr]);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * ktape convert: write traces of any format in any other.  This file has the command
- * line, the output and the messages; reading and selecting are in convert.c, the
+ * line, the output and the messages; reading and selecting are in inputs.c, the
  * state at --from-time in cut.c.
  */
 #include <dirent.h>
@@ -28,7 +28,7 @@
 #include "tool/shared/terminal.h"
 #include "tool/shared/text.h"
 
-#define NUMBER_TEXT 24
+#define NUMBER_TEXT 24 /* bytes of a number as text */
 
 #define OPT(member) offsetof(struct convert_options, member)
 
@@ -101,6 +101,10 @@ static bool is_convert_stopped(const struct convert *c)
 	return (signals_came() && !c->live) || c->error;
 }
 
+/*
+ * Write all events.  Several threads pass over as many as they can at once, but not before the
+ * cut.  Return: 0 or negative errno.
+ */
 static int write_converted(struct convert *c)
 {
 	const struct ktape_event *e;
@@ -174,6 +178,9 @@ static int end_page(struct convert *c)
  * Finish the output.  A staged output that failed or was interrupted is not finished,
  * so that it does not replace an earlier output.  An output written in place (from an
  * input that cannot be read again) is always finished: it is valid up to that point.
+ *
+ * @ret: 0 or negative errno so far; @code: exit code so far, set if a message was printed here.
+ * Return: 0 or negative errno.
  */
 static int end_output(struct convert *c, int ret, int *code)
 {
@@ -426,8 +433,11 @@ static int convert_inputs(struct convert *c, int nr, char **paths)
 	return ret;
 }
 
-/* A format with an option "dir" writes a folder: then that is the output. */
-static int convert_folder(struct convert_options *o)
+/*
+ * A format with an option "dir" writes a folder: take that as the output.
+ * Return: 0 or the exit code.
+ */
+static int take_output_folder(struct convert_options *o)
 {
 	const char *at = o->to ? strchr(o->to, ':') : NULL;
 	static char folder[PATH_MAX];
@@ -445,7 +455,7 @@ static int convert_folder(struct convert_options *o)
 	return 0;
 }
 
-/* Check --ctf.  Return: 0 or the exit code. */
+/* Check --ctf.  @two: set to whether it is CTF 2.  Return: 0 or the exit code. */
 static int check_ctf(const struct convert_options *o, bool *two)
 {
 	size_t name = o->to ? strcspn(o->to, ":") : 0;
@@ -460,7 +470,7 @@ static int check_ctf(const struct convert_options *o, bool *two)
 	return 0;
 }
 
-/* Formats by the end of the name of -o.  Those that others write, too, are not among them. */
+/* Formats by the end of the name of -o.  Ends that several formats have are left out. */
 static const struct {
 	const char *end;
 	const char *to;
@@ -517,7 +527,7 @@ static int cmd_convert(int argc, char **argv)
 	if (!c.o.jobs)
 		return misuse(&command_convert,
 			      "--jobs 0: at least one thread is needed");
-	ret = convert_folder(&c.o);
+	ret = take_output_folder(&c.o);
 	if (ret)
 		return ret;
 	if (c.o.open && argc > first) {

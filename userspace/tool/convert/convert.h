@@ -3,17 +3,17 @@
  * ktape convert: write traces in another format.
  *
  * In the order in which to read them:
- *	convert.c	options, the output, what is reported at the end
- *	inputs.c	inputs merged into one stream, the selection of events
- *	cut.c		the state of threads at --from-time
- *	slices.c	one input read in several threads
  *	progress.c	how far it is
  *	partial.c	where the output of a damaged input goes
  *	page.c		statistics for a page (format html)
+ *	cut.c		the state of threads at --from-time
+ *	inputs.c	inputs merged into one stream, the selection of events
+ *	slices.c	one input read in several threads
  *	open.c		--open: show the page
+ *	convert.c	options, the output, what is reported at the end
  *	merge.c		several traces as one, for dump and stats
- *
- * bundle.c is ktape bundle, and tar.c its archive.
+ *	tar.c		the archive of a bundle
+ *	bundle.c	ktape bundle
  */
 #ifndef _KT_TOOL_CONVERT_H
 #define _KT_TOOL_CONVERT_H

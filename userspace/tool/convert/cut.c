@@ -3,7 +3,8 @@
  * State at the beginning of a cut (ktape convert --from-time): the thread of each
  * CPU, and slices that have begun and not ended (markers, interrupts, system calls,
  * timers, work).  Their begin events are written again at the time of the cut, so
- * that a viewer shows threads and slices from there on.
+ * that a viewer shows threads and slices from there on.  A slice is here what lies between
+ * two events, not a part of the trace as in slices.c.
  */
 #include <endian.h>
 #include <errno.h>
@@ -18,10 +19,13 @@
 #include "tool/shared/message.h"
 
 #define CPUS_MAX   8192U
-#define BUCKETS	   1024U
-#define SLICES_MAX 65536U
-#define TID_NONE   INT32_MIN
-#define PRIO_USUAL 120U
+#define BUCKETS	   1024U     /* of the hash table of open slices */
+#define SLICES_MAX 65536U    /* open slices that are kept */
+#define TID_NONE   INT32_MIN /* thread of a CPU that had no event */
+#define PRIO_USUAL \
+	120U /* priority of a thread of nice 0, in dat20 of sched_switch */
+#define PRIO_NONE \
+	0xffU /* dat20 of a context record: the priority is not known */
 
 enum scope { SCOPE_CPU, SCOPE_THREAD, SCOPE_MARK };
 
@@ -45,7 +49,7 @@ static const struct pair {
 	  SCOPE_THREAD, true },
 };
 
-/* Events that describe others (ktape_event_is_metadata()) are kept forever. */
+/* Events that describe others (ktape_event_is_metadata()) are kept like slices without an end. */
 static const struct pair metadata = { .scope = SCOPE_CPU };
 
 /**
@@ -114,6 +118,7 @@ static uint32_t owner_of_slice(const struct pair *p, const struct ktape_event *e
 {
 	if (p->scope == SCOPE_CPU)
 		return e->cpu;
+	/* Bit 0: the mark belongs to its thread; else to all. */
 	if (p->scope == SCOPE_MARK && !(e->dat20 & 1))
 		return UINT32_MAX;
 	return (uint32_t)e->tid;
@@ -262,7 +267,7 @@ static int write_thread(struct convert *c, const struct cut *cut, uint32_t cpu,
 		.nargs = 1,
 		.size = 16,
 		.args = args,
-		.dat20 = 0xff,
+		.dat20 = PRIO_NONE,
 		.known = true,
 	};
 	int err = write(c, &e);

@@ -18,7 +18,8 @@
 #include "tool/input/pieces.h"
 #include "tool/shared/message.h"
 
-#define FIXED 8 /* arguments of the child beside options and traces */
+#define FIXED \
+	8 /* room for the arguments that are always there, --from and NULL */
 
 /* Write all traces as one to the pipe.  Does not return. */
 static void merge(const struct pieces *in, const struct input_options *o, int to)

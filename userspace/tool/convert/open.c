@@ -91,8 +91,8 @@ static int wait_for_signal(int wake, pid_t browser)
  * @wake: readable once a signal came
  * @ret: exit code of the conversion
  *
- * A damaged trace has a temporary page as well; of another name there may be one of an
- * earlier conversion.
+ * A temporary page is shown also if the trace is damaged, which is a failure in @ret.  A page
+ * with the name of -o is shown only after a success: it may be that of an earlier conversion.
  *
  * Return: @ret, or EXIT_FAILED.
  */

@@ -9,8 +9,8 @@
 #include "tool/shared/message.h"
 #include "tool/shared/text.h"
 
-#define PROGRESS_EVENTS 65536 /* read the clock after this many */
-#define PROGRESS_NS	500000000ULL
+#define PROGRESS_EVENTS 65536	     /* read the clock after this many */
+#define PROGRESS_NS	500000000ULL /* least time between two lines of progress */
 
 static void show_convert_progress(struct convert *c, bool last)
 {

@@ -70,6 +70,7 @@ static int take_output(void *arg, struct kt_slice *slice)
 	return signals_came() || c->error;
 }
 
+/* All events are wanted. */
 static uint64_t most(void *arg)
 {
 	(void)arg;

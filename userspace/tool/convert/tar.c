@@ -15,9 +15,10 @@
 
 #include "tool/convert/tar.h"
 
-#define BLOCK	  512U
-#define OCTAL_MAX (((uint64_t)1 << 33) - 1)
-#define BINARY	  0x80
+#define BLOCK 512U
+#define OCTAL_MAX \
+	(((uint64_t)1 << 33) - 1) /* largest size of 11 octal digits */
+#define BINARY 0x80 /* first byte of a size in binary, the last byte lowest */
 
 /* Offsets and sizes of the members of a header. */
 enum {

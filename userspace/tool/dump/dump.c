@@ -2,7 +2,7 @@
 /*
  * ktape dump: show a trace as text or JSON, one line per record.  This file has the
  * command line, the loop over events and the messages about gaps; the text of an
- * event is made by the library (show/).
+ * event is made by the library (lib/show/).
  */
 #include <ctype.h>
 #include <errno.h>
@@ -82,7 +82,7 @@ static void flush_idle(void *arg)
 	dump_flush(arg);
 }
 
-/* Keep a gap to be shown, or make it longer. */
+/* Keep a gap to be shown, or make the last one of the same ring longer. */
 static void keep_gap(struct dump *d, const struct ktape_notice *n)
 {
 	uint64_t nr = kt_min(d->losses.gaps + d->losses.late, GAPS_SHOWN);
@@ -230,6 +230,10 @@ static bool is_enough(const struct dump *d)
 	return d->lines >= d->o.count || d->error;
 }
 
+/*
+ * Dump events until enough are shown or the trace ends.  Several threads pass over as many as
+ * they can at once; the next event is read here.  Return: 0 or negative errno.
+ */
 static int dump_all(struct dump *d)
 {
 	const struct ktape_event *e;

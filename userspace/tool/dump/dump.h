@@ -3,12 +3,12 @@
  * ktape dump: print the events of a trace.
  *
  * In the order in which to read them:
- *	dump.c		options, the loop over all events, what is reported at the end
  *	select.c	choose events
- *	lines.c		format them
  *	formats.c	texts of ktape-fmt(5) files
- *	slices.c	both in several threads
+ *	lines.c		format events as lines
+ *	slices.c	choose and format in several threads
  *	device.c	--now and --clear: copy what a device has now
+ *	dump.c		options, the loop over all events, what is reported at the end
  */
 #ifndef _KT_TOOL_DUMP_H
 #define _KT_TOOL_DUMP_H
@@ -56,7 +56,7 @@ struct select_options {
 	const char *objects;
 };
 
-#define SELECT_NUMBERS 64U
+#define SELECT_NUMBERS 64U /* most entries of a list of numbers or objects */
 
 /**
  * struct numbers - a list of numbers
@@ -156,7 +156,7 @@ struct lines {
 	size_t len;
 };
 
-#define GAPS_SHOWN 20U
+#define GAPS_SHOWN 20U /* gaps that are reported one by one */
 
 struct dump_options {
 	bool json;

@@ -76,7 +76,7 @@ static void load_folder(struct ktape_formats **f, const char *folder)
  */
 int formats_load(const struct select_options *o, struct ktape_formats **f)
 {
-	const char *own = getenv("KTAPE_FMT");
+	const char *own = getenv("KTAPE_FMT"); /* a folder to take instead; "": none */
 	int ret;
 
 	*f = NULL;
@@ -101,7 +101,7 @@ int formats_load(const struct select_options *o, struct ktape_formats **f)
  * @f: texts
  * @e: the event
  * @json: the line is JSON
- * @line: line with its newline, and room for 8 * KTAPE_MESSAGE_MAX more bytes
+ * @line: line with its newline, and room for MESSAGE_ROOM (lines.c) more bytes
  * @len: length of @line
  *
  * Return: the new length.

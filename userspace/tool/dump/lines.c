@@ -12,8 +12,9 @@
 #include "tool/dump/dump.h"
 #include "tool/shared/color.h"
 
+/* For the text of a ktape-fmt(5) file: 6 bytes for each in JSON, and its name. */
 #define MESSAGE_ROOM (8U * KTAPE_MESSAGE_MAX)
-#define SOURCE_ROOM  16U
+#define SOURCE_ROOM  16U /* for the name of the member "source" */
 
 /**
  * lines_make_room() - make room for more text

@@ -21,11 +21,14 @@
 #include "tool/shared/event_list.h"
 #include "tool/shared/message.h"
 
-#define SEVERITY_BITS 7U
-#define LEVEL_BITS    3U
-#define SIGNALS	      64U
+#define LEVEL_BITS \
+	3U /* of dat20 of an exception: level 0 to 3; bit 2: of hardware */
+#define CODE_SHIFT \
+	8 /* first word of an exception: major code, minor code below */
+#define CODE_MINOR 0xffU
+#define SIGNALS	   64U /* signals 1 to 64 are bits 0 to 63 of a filter */
 
-/* Field types that name an object. */
+/* Field types whose value is the number of an object, and the type of that object. */
 static const struct {
 	uint8_t field;
 	uint8_t object;
@@ -269,7 +272,8 @@ void select_release(struct select *s)
 	free(s->copy);
 }
 
-static bool is_exception(const struct select *s, const struct ktape_event *e)
+/* Does an event match --severity, --major and --minor?  Without them, any event does. */
+static bool matches_exception(const struct select *s, const struct ktape_event *e)
 {
 	uint32_t code = ktape_event_arg(e, 0);
 
@@ -277,12 +281,13 @@ static bool is_exception(const struct select *s, const struct ktape_event *e)
 		return true;
 	if (e->opcode != KTAPE_EV_EXCEPTION || !e->known)
 		return false;
-	if ((int)(e->dat20 & SEVERITY_BITS & LEVEL_BITS) < s->severity)
+	if ((int)(e->dat20 & LEVEL_BITS) < s->severity)
 		return false;
-	return (!s->majors.nr || has_number(&s->majors, code >> 8)) &&
-	       (!s->minors.nr || has_number(&s->minors, code & 0xff));
+	return (!s->majors.nr || has_number(&s->majors, code >> CODE_SHIFT)) &&
+	       (!s->minors.nr || has_number(&s->minors, code & CODE_MINOR));
 }
 
+/* Is a thread selected by its number, and by its process at that time? */
 static bool is_thread(const struct select *s, const struct ktape_registry *names,
 		      uint64_t ts, int32_t tid)
 {
@@ -295,7 +300,7 @@ static bool is_thread(const struct select *s, const struct ktape_registry *names
 	if (!s->pids.nr || has_number(&s->pids, (uint32_t)tid))
 		return true;
 	o = ktape_registry_thread(names, tid, ts);
-	return o && has_number(&s->pids, o->param1);
+	return o && has_number(&s->pids, o->param1); /* param1: its process */
 }
 
 /* Return true if a selected thread is the event's own or in one of its fields. */
@@ -318,6 +323,7 @@ static bool has_thread(const struct select *s, const struct ktape_registry *name
 	return false;
 }
 
+/* Return true if a field of the event is a selected signal, or all signals are. */
 static bool has_signal(const struct select *s, const struct ktape_event *e)
 {
 	const struct ktape_event_desc *d = ktape_event_desc(e->opcode);
@@ -335,6 +341,7 @@ static bool has_signal(const struct select *s, const struct ktape_event *e)
 	return false;
 }
 
+/* Is an object one of --object, by its number or by the name that the event means? */
 static bool is_object(const struct select *s, const struct ktape_registry *names,
 		      const struct ktape_event *e, uint32_t type, uint32_t id)
 {
@@ -363,6 +370,7 @@ static uint32_t object_type_of(unsigned int field)
 	return KTAPE_OBJ_FREE;
 }
 
+/* Return true if the event's thread or one of its fields is a selected object, or all are. */
 static bool has_object(const struct select *s, const struct ktape_registry *names,
 		       const struct ktape_event *e)
 {
@@ -378,7 +386,7 @@ static bool has_object(const struct select *s, const struct ktape_registry *name
 	if (!e->known)
 		return false;
 	if (e->opcode == KTAPE_EV_EXCEPTION &&
-	    is_object(s, names, e, KTAPE_OBJ_EXCEPTION, first >> 8))
+	    is_object(s, names, e, KTAPE_OBJ_EXCEPTION, first >> CODE_SHIFT))
 		return true;
 	if (e->opcode == KTAPE_EV_USER_EVENT &&
 	    is_object(s, names, e, KTAPE_OBJ_USER_EVENT, first))
@@ -398,12 +406,12 @@ static bool has_object(const struct select *s, const struct ktape_registry *name
  * @names: names of the trace
  * @e: the event
  *
- * Return: true if it is.
+ * Return: true if it does.
  */
 bool select_matches(const struct select *s, const struct ktape_registry *names,
 		    const struct ktape_event *e)
 {
 	return (!s->cpus.nr || has_number(&s->cpus, e->cpu)) &&
-	       is_exception(s, e) && has_signal(s, e) &&
+	       matches_exception(s, e) && has_signal(s, e) &&
 	       has_thread(s, names, e) && has_object(s, names, e);
 }

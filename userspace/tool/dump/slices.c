@@ -15,13 +15,13 @@
 
 #include "tool/dump/dump.h"
 
-#define TEXT_EACH 96U /* bytes of a line, about */
-#define JSON_EACH 224U
+#define TEXT_EACH 96U	      /* bytes of a line of text, about */
+#define JSON_EACH 224U	      /* bytes of a line of JSON, about */
 #define LINE_ROOM (64U << 10) /* for the longest line, in most cases */
 
 /**
  * struct made - what was made of a slice
- * @lines: its lines
+ * @lines: its lines; the buffer stays for later slices
  * @seen: times and CPUs of its events
  * @nr: number of lines
  */

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Write the script of a shell as ktape completion does, on a machine that cannot run
- * the ktape that is being built.  Built with the tables of the commands alone.
+ * Write the script of a shell as ktape completion does.  The build runs this program when it
+ * cross-compiles, because the machine that builds cannot run the new ktape.  It has the tables
+ * of the commands without their functions (KT_TABLES_ONLY, tool/shared/opt.h).
+ *
+ * Exit status: 0, 1 if the script cannot be written, 2 if there is no such shell.
  */
 #include <stdio.h>
 

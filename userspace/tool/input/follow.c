@@ -28,9 +28,12 @@
 #include "tool/input/follow.h"
 #include "tool/shared/message.h"
 
-#define FILES_MAX 20000U /* two for each of 8192 CPUs, and more */
-#define PAUSE_MS  200	 /* between two polls */
-#define PART	  (1U << 16)
+#define FILES_MAX 20000U     /* two for each of 8192 CPUs, and more */
+#define PAUSE_MS  200	     /* between two polls */
+#define PART	  (1U << 16) /* bytes that are copied at once */
+
+/* Bytes of metadata; larger ones are refused. */
+#define METADATA_MOST (16 << 20)
 
 /**
  * struct source - a stream file of the directory
@@ -90,6 +93,7 @@ static int copy_range(const struct follow *f, int fd, uint64_t at, uint64_t size
 
 /* ---- a file ------------------------------------------------------------------------ */
 
+/* Copy what a file in pipe form gets, until the pipe has no reader. */
 static int follow_file(struct follow *f, int fd)
 {
 	uint64_t at = 0;
@@ -214,7 +218,7 @@ static int send_metadata(struct follow *f)
 
 	if (fd < 0)
 		return -errno;
-	text = fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_size > (16 << 20) ?
+	text = fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_size > METADATA_MOST ?
 		       NULL :
 		       malloc((size_t)st.st_size + 1);
 	if (text && pread(fd, text, (size_t)st.st_size, 0) == st.st_size &&
@@ -226,6 +230,7 @@ static int send_metadata(struct follow *f)
 	return err;
 }
 
+/* Copy the metadata of a directory, then its packets by time, until the pipe has no reader. */
 static int follow_folder(struct follow *f)
 {
 	int err = send_metadata(f);

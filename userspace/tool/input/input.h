@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Traces that a subcommand reads, in any format, and the options for that.
+ * Traces that a subcommand reads, in any format, and the options for that.  No file calls
+ * another one: read them in any order.
  *
  *	input.c		open a trace, print what is wrong with it
  *	pieces.c	list several traces, and the pieces of a log
@@ -54,7 +55,8 @@ int input_check(const struct input_options *o, const char *out,
 		char *const *inputs, int nr);
 const char *read_error(int err);
 
-#define STREAM_NAME 24
+#define STREAM_NAME \
+	24 /* bytes of the name of a stream, such as "control8191" */
 
 const char *stream_name(const struct ktape_notice *n, char name[STREAM_NAME]);
 bool is_damage(const struct ktape_notice *n);

@@ -24,8 +24,9 @@
  * boards without a battery, whose clock begins in 1970.
  */
 #define EPOCH_FROM (1000000000LL * NS_PER_S)
-#define TIME_TEXT  40
-#define CPUS_TEXT  128
+#define TIME_TEXT  40  /* bytes of a time */
+#define CPUS_TEXT  128 /* bytes of a list of CPUs */
+#define CPUS_ENTRY 24  /* room for one more ",A-B", or for ",..." */
 
 /**
  * moment_parse() - parse a time of the command line, or print what is wrong with it
@@ -208,7 +209,10 @@ int range_check_times(const struct range *r, const struct ktape_info *info)
 		return 0;
 	a = moment_of_text(m, info, r->first);
 	b = moment_of_text(m, info, r->last);
-	/* Times of its JSON are so small that they are taken for CLOCK_MONOTONIC. */
+	/*
+	 * The clock of the trace began in 1970: times since the epoch, which its JSON has, are so
+	 * small that without "@" they are taken for CLOCK_MONOTONIC.
+	 */
 	early = m->mono && ktape_epoch_ns(info, r->first) < EPOCH_FROM;
 	return fail("the trace has nothing %s %s: it goes from %s to %s%s",
 		    m == &r->from ? "from" : "before", show_time(m, asked),
@@ -241,7 +245,7 @@ static const char *show_cpus(const struct range *r, char text[CPUS_TEXT])
 			continue;
 		while (range_has_cpu(r, end + 1))
 			end++;
-		if (CPUS_TEXT - len < 24) {
+		if (CPUS_TEXT - len < CPUS_ENTRY) {
 			snprintf(text + len, CPUS_TEXT - len, ",...");
 			break;
 		}

@@ -34,8 +34,8 @@ static bool ends_with(const char *text, const char *end)
 }
 
 /*
- * Check for a trace that is a piece of a log with the same name as the trace, which has no
- * conversions: -l gave it, and it is no folder for pieces.
+ * Is the folder at this path a piece that an earlier -l has written under this very name, which
+ * has no conversions?  Then -l means that name again, not a folder for pieces.
  */
 static bool is_own_piece(const char *whole)
 {
@@ -212,6 +212,7 @@ const char *log_current(const struct log *log)
 	return log->nr_pieces ? log->pieces[log->nr_pieces - 1].path : log->pattern;
 }
 
+/* Does a trace have the comment of this log, and a name that the log would give it? */
 static bool is_piece_of(const struct log *log, const char *path)
 {
 	const char *name = strrchr(path, '/');
@@ -234,7 +235,7 @@ static int compare_pieces(const void *a, const void *b)
 	return strcmp(one->path, other->path);
 }
 
-/* Return when a piece was begun: its metadata does not change afterwards. */
+/* Return when a piece was begun, in ns since the epoch: its metadata does not change later. */
 static int64_t piece_begin_time(const char *path)
 {
 	char metadata[PATH_MAX];
@@ -250,7 +251,8 @@ static int64_t piece_begin_time(const char *path)
  * log_find_earlier() - find the pieces that earlier runs of this log have left
  * @log: log without pieces
  *
- * Only done if all pieces are in one directory, that is, if its path has no conversions.
+ * Only done if all pieces are in one directory, that is, if the name of the log has no
+ * conversions before its last slash.
  */
 void log_find_earlier(struct log *log)
 {
@@ -258,6 +260,7 @@ void log_find_earlier(struct log *log)
 	struct dirent *entry;
 	DIR *dir;
 
+	/* Cut the name to its directory, except while is_piece_of() needs it. */
 	*slash = '\0';
 	dir = strchr(log->pattern, '%') ?
 		      NULL :

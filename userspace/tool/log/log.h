@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Logs of ktape record -l.
+ * Logs of ktape record -l: traces in pieces, each a file or folder of its own.
  *
- *	log.c		names of the pieces, removal of old pieces
- *	name.c		is a name one that the log would generate?
+ * In the order in which to read them:
  *	piece.c		of which log is a trace a piece?
+ *	name.c		is a name one that the log would generate?
+ *	log.c		names of the pieces, removal of old pieces
  */
 #ifndef _KT_TOOL_LOG_H
 #define _KT_TOOL_LOG_H
@@ -43,7 +44,7 @@ struct log_piece {
  * @retry: CLOCK_MONOTONIC in ns before which no new piece is begun, because the current
  *	one is empty or the last attempt failed; 0: any time
  * @reported: the message about the last failure was printed
- * @lock: descriptor of the current piece, which is locked; 0: none
+ * @lock: descriptor of the current piece, which is locked; 0 or negative: none
  */
 struct log {
 	char *pattern;

@@ -16,7 +16,7 @@
 /* Check whether strptime(3) reads what strftime(3) makes of a format. */
 static bool is_format_readable(const char *format)
 {
-	const time_t now = 1;
+	const time_t now = 1; /* any time */
 	char text[PATH_MAX];
 	struct tm tm, back = { .tm_sec = 0 };
 	const char *end;
@@ -74,7 +74,10 @@ bool log_gives_name(const char *pattern, const char *name)
 	return rest && !*rest;
 }
 
-/* Resolve the links in the part of a path before its first conversion.  It may not exist. */
+/*
+ * Resolve the links in the part of a path before its first conversion.  If that part does not
+ * exist, leave the path as it is.
+ */
 static void resolve(char place[PATH_MAX])
 {
 	char whole[PATH_MAX], *head, *part = strchr(place, '%');

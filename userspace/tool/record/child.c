@@ -19,6 +19,7 @@
 #include "tool/record/child.h"
 #include "tool/shared/limit.h"
 
+/* Wait for the byte that starts the command, then execute it.  Does not return. */
 static void run_child(const struct child *c, char **argv, int go, int trouble)
 {
 	sigset_t none;
@@ -49,7 +50,10 @@ static int can_run(const char *path)
 	return S_ISREG(st.st_mode) ? 0 : -EACCES;
 }
 
-/* Find a program as execvp(3) does.  Return: 0 or negative errno. */
+/*
+ * Find a program as execvp(3) does.  Without PATH that function has places of its own, so it is
+ * asked.  Return: 0 or negative errno.
+ */
 static int find_program(const char *name)
 {
 	const char *path = getenv("PATH");

@@ -12,6 +12,7 @@
 #include "tool/shared/message.h"
 #include "tool/shared/output.h"
 
+/* Defaults of -b and -B. */
 #define RING_SIZE  (4ULL << 20)
 #define BLOCK_SIZE (64ULL << 10)
 

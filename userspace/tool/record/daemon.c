@@ -24,6 +24,8 @@
 #include "tool/record/daemon.h"
 #include "tool/shared/message.h"
 
+#define PID_TEXT 24 /* bytes of a process id as text, with a newline */
+
 /* Wait for the exit code from the background process. */
 static int wait_for_code(int fd)
 {
@@ -84,17 +86,17 @@ int daemon_begin(struct daemon *d, int *code)
 	return 1;
 }
 
-static void read_pid(int fd, char text[24])
+static void read_pid(int fd, char text[PID_TEXT])
 {
-	memset(text, 0, 24);
-	if (kt_pread_all(fd, text, 23, 0) < 0)
+	memset(text, 0, PID_TEXT);
+	if (kt_pread_all(fd, text, PID_TEXT - 1, 0) < 0)
 		text[0] = '\0';
 	text[strcspn(text, "\n")] = '\0';
 }
 
 static int report_in_use(int fd, const char *path)
 {
-	char text[24];
+	char text[PID_TEXT];
 
 	read_pid(fd, text);
 	return fail("%s: process %s is already running", path, text);
@@ -106,7 +108,7 @@ static int report_in_use(int fd, const char *path)
  */
 static bool take_pidfile_lock(int fd)
 {
-	char text[24];
+	char text[PID_TEXT];
 	pid_t pid;
 
 	if (!flock(fd, LOCK_EX | LOCK_NB))
@@ -161,7 +163,7 @@ static int lock_pidfile(const char *path, int *code)
  */
 int daemon_pidfile(struct daemon *d, const char *path)
 {
-	char text[24], whole[PATH_MAX] = "";
+	char text[PID_TEXT], whole[PATH_MAX] = "";
 	int fd, len, code = EXIT_FAILED;
 
 	fd = lock_pidfile(path, &code);

@@ -27,13 +27,14 @@
 #include "tool/shared/message.h"
 #include "tool/shared/text.h"
 
-#define TICK_NS	    (NS_PER_S / 10)
-#define TICK_MS	    100
+#define TICK_NS	    (NS_PER_S / 10) /* period of the timer */
+#define TICK_MS	    100 /* the same, while the output pipe is full */
 #define TICKS_PER_S 10U
 #define GRACE_NS    NS_PER_S /* for the command to end after a signal */
 /* Pause when the device is ready but has no complete block. */
 #define REST_MS 10
 
+/* The loop owns those before FD_SHIPPER.  FD_DEVICE is last: poll() can leave it out. */
 enum { FD_SIGNAL, FD_TIMER, FD_SHIPPER, FD_DEVICE, NR_FDS };
 
 /**
@@ -116,6 +117,7 @@ static void show_record_progress(struct loop *l, uint64_t now)
 	records = s.records + s.pending;
 	seconds = (double)(now - l->last_second) / NS_PER_S;
 	put_human(size, sizeof(size), s.bytes);
+	/* "%.0llu" prints nothing for 0: without -l there is no number of pieces. */
 	fprintf(stderr,
 		"\r%7.1f s  %llu events  %s  %llu lost  %.0f events/s%s%.0llu\033[K",
 		(double)(now - l->began) / NS_PER_S, (unsigned long long)records,
@@ -240,6 +242,7 @@ static int serve_requests(struct loop *l)
 	return err;
 }
 
+/* Write what comes into the rings until the recording ends.  Return: 0 or negative errno. */
 static int move_rings(struct loop *l)
 {
 	int ret = 0, err = 0;
@@ -329,7 +332,7 @@ static int begin_recording(struct loop *l)
 }
 
 /**
- * record_needs_detach() - does the recording go into the background?
+ * record_needs_detach() - does record_detach() have to be called: for --daemon or --logfile?
  * @r: the recording
  *
  * Return: true or false.
@@ -340,7 +343,7 @@ bool record_needs_detach(const struct record *r)
 }
 
 /**
- * record_detach() - go into the background, once
+ * record_detach() - go into the background (--daemon), and open --logfile, once
  * @r: the recording
  *
  * Return: 0 or the exit code.

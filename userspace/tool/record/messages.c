@@ -34,7 +34,7 @@ static void print_to_syslog(bool failed, const char *text)
 }
 
 /**
- * redirect_messages() - redirect messages
+ * redirect_messages() - send messages to a file or the system log from now on
  * @logfile: file to append them to, but no symbolic link: root may write it into a folder
  *	that another user may change; NULL: the system log
  *

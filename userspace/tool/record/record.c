@@ -5,7 +5,7 @@
  * directory) or a rotating log, until a time, a command or a signal ends it.
  * This file has the options, setting up and the summary; check.c has what options
  * exclude each other; the loop is in loop.c, reading and writing rings in the
- * library (record/).
+ * library (lib/record/).
  */
 #include <dirent.h>
 #include <errno.h>
@@ -505,7 +505,7 @@ static int run_recording(struct record *r, int argc, char **argv)
 	return ret;
 }
 
-/* Say where the trace of a page is, because the recording failed. */
+/* Say where the trace of a page is, because the recording failed.  Return: @ret. */
 static int page_kept(const struct record *r, int ret)
 {
 	note("no page was written; what was recorded is in %s", r->trace);

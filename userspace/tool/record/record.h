@@ -3,16 +3,16 @@
  * ktape record: create a session, or take that of -S, and write its rings.
  *
  * In the order in which to read them:
- *	record.c	options, setting up, the summary
- *	check.c		which options go together
  *	config.c	settings of the session
  *	activate.c	--activate: wait for a moment of the clock
- *	loop.c		wait for rings, the command, the time and signals; write
- *	log.c		-l: when a piece is full, and the next one
  *	ship.c		--to: a process that converts finished pieces
+ *	check.c		which options go together
  *	child.c		the command that is recorded
- *	daemon.c	--daemon and the pidfile
  *	messages.c	messages without a terminal
+ *	daemon.c	--daemon and the pidfile
+ *	log.c		-l: when a piece is full, and the next one
+ *	loop.c		wait for rings, the command, the time and signals; write
+ *	record.c	options, setting up, the summary
  *
  * snapshot.c, recover.c and try.c are the commands of these names: they make a trace, too.
  */
@@ -100,7 +100,7 @@ struct activation {
 	uint64_t at;
 };
 
-#define SHIPPER_TEXT 1024U
+#define SHIPPER_TEXT 1024U /* bytes of a line of ktape ship */
 
 /**
  * struct shipper - the process that converts the pieces of a log

@@ -2,7 +2,7 @@
 /*
  * ktape recover: write the trace that survived a reset in memory, from the module or
  * from an image of the memory.  Finding and checking it is the library's work
- * (recover/).
+ * (lib/recover/).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -29,7 +29,7 @@
 /* Exit code if parts of the trace were found but could not be recovered. */
 enum { EXIT_PARTLY = 3 };
 
-#define PLACES_MAX 64U
+#define PLACES_MAX 64U /* regions of memory that may have a trace */
 
 struct recover_options {
 	const char *dir;
@@ -64,6 +64,7 @@ static const struct kt_option options[] = {
 
 static const char *const kinds[] = { "event", "control" };
 
+/* What ended the recording, by the state of the region that it has left. */
 static const char *const states[] = {
 	[KTAPE_PERSIST_RECORDING] = "reset",
 	[KTAPE_PERSIST_STOPPED] = "stopped",
@@ -114,7 +115,10 @@ static void report_left_out_part(void *arg, const struct ktape_error *what)
 	note("%s0x%" PRIx64 ": %s", job->tty ? "\r" : "", what->offset, what->text);
 }
 
-/* Show progress whenever the percentage changes.  Return: -EINTR after a signal. */
+/*
+ * Show progress whenever the percentage changes.  @all: bytes to recover; 0 while the memory is
+ * searched for regions.  Return: 0, or -EINTR after a signal.
+ */
 static int show_recover_progress(void *arg, uint64_t done, uint64_t all)
 {
 	struct job *job = arg;

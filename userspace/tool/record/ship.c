@@ -28,12 +28,13 @@
 #include "tool/shared/self.h"
 #include "tool/ship/ship.h"
 
-#define PREFIX		   "ktape: "
-#define FOLDER_OPTION	   "parquet:dir="
-#define NICE		   10
-#define ARGS		   16U
-#define NUMBER_TEXT	   24U
-#define WITHOUT_SIGNALS_MS 100
+#define PREFIX	      "ktape: "
+#define FOLDER_OPTION "parquet:dir="
+#define NICE	      10  /* added to the nice value of ktape ship */
+#define ARGS	      16U /* room for its arguments */
+#define NUMBER_TEXT   24U /* bytes of a number as text */
+#define WITHOUT_SIGNALS_MS \
+	100 /* between two looks at its end, without a signalfd */
 
 enum {
 	EXIT_LEFT = 3 /* of ktape ship: pieces are left */
@@ -137,7 +138,7 @@ static int begin_shipper(struct record *r, bool follow)
 	char *argv[ARGS] = { (char *)"ktape", (char *)"ship", (char *)"-q",
 			     (char *)"--to",  r->shipper.to,  (char *)"--log",
 			     r->log.pattern };
-	unsigned int n = 7;
+	unsigned int n = 7; /* arguments so far */
 
 	if (follow) {
 		argv[n++] = (char *)"--follow";

@@ -23,7 +23,7 @@ struct snapshot_options {
 	const char *device;
 };
 
-#define CHECK_MS 100
+#define CHECK_MS 100 /* --wait: between two looks at the state of the session */
 
 static const struct kt_option options[] = {
 	{ "output", 'o', KT_OPT_TEXT, offsetof(struct snapshot_options, out),

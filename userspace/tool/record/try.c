@@ -28,7 +28,7 @@
 #include "tool/shared/terminal.h"
 #include "tool/shared/text.h"
 
-#define USUAL_TIME   5000000000ULL
+#define USUAL_TIME   5000000000ULL	     /* ns */
 #define USUAL_EVENTS "default,syscall,block" /* what the findings need */
 
 struct try_options {
@@ -81,8 +81,8 @@ static int check_device(const char *path)
 }
 
 /*
- * Record into the folder @trace, by ktape record.  A signal ends the recording, of which
- * the findings and the page then are.  Return: its exit status.
+ * Record into the folder @trace, by ktape record.  A signal ends only the recording: the findings
+ * and the page then have what was recorded until then.  Return: its exit status.
  */
 static int record_trace(const struct try_options *o, const char *trace)
 {
@@ -90,7 +90,7 @@ static int record_trace(const struct try_options *o, const char *trace)
 	char *argv[14] = { (char *)"ktape", (char *)"record", (char *)"-q",
 			   (char *)"-d",    time_text,	      (char *)"-o",
 			   (char *)trace,   (char *)"-e",     (char *)o->events };
-	size_t n = 9;
+	size_t n = 9; /* arguments so far */
 	int ret;
 
 	snprintf(time_text, sizeof(time_text), "%lluns",
@@ -174,6 +174,7 @@ static const struct ktape_series *largest_series(const struct stats_trace *s,
 	return best;
 }
 
+/* Print the longest wait for a CPU.  Return: number of findings, as print_longest(). */
 static int print_wait(const struct stats_trace *s)
 {
 	static const uint32_t kinds[] = { KTAPE_SERIES_RUN_QUEUE };
@@ -230,6 +231,7 @@ static void print_subject(const struct ktape_series *p)
 		printf(" (%s %" PRIu64 ")", words[p->kind].number, p->key);
 }
 
+/* Print the largest value of some kinds of series.  Return: 1, or 0 if there is none. */
 static int print_longest(const struct stats_trace *s, const char *what,
 			 const uint32_t *kinds, size_t nr)
 {

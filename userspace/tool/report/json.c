@@ -10,7 +10,7 @@
 #include "tool/report/report.h"
 #include "tool/shared/text.h"
 
-#define BITS 64
+#define BITS 64 /* bucket n of a histogram has the values of n bits: 0 to 64 */
 
 const struct stats_share stats_shares[STATS_SHARES] = {
 	{ "p50", 500000 },
@@ -151,6 +151,7 @@ static void put_linux_series(FILE *f, const struct ktape_linux *l,
 	fprintf(f, "],\n");
 }
 
+/* Write which threads ran while others waited for their CPU; other -1: not known. */
 static void json_instead(FILE *f, const struct ktape_linux *l)
 {
 	const struct ktape_linux_instead *p;

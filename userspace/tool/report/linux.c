@@ -16,8 +16,8 @@
 #include "tool/shared/duration.h"
 
 #define SHOWN 20 /* entries of a kind that are shown without --all */
-#define BITS  64
-#define BAR   40
+#define BITS  64 /* bucket n of a histogram has the values of n bits: 0 to 64 */
+#define BAR   40 /* characters of the longest bar of a histogram */
 
 /* Read the whole trace into the statistics.  Return: 0 or negative errno. */
 int stats_measure(struct stats_trace *s)
@@ -70,7 +70,10 @@ const char *stats_name(char shown[STATS_NAME], const char *name)
 	return shown;
 }
 
-/* Return the bytes of the first character or escape, and set its width. */
+/*
+ * Return the bytes of the first character or escape, and set its width.  Bytes 10xxxxxx go on a
+ * character of UTF-8, which has a width of 1.
+ */
 static size_t escaped_length(const char *text, unsigned int *columns)
 {
 	size_t n = 1;
@@ -147,6 +150,7 @@ static double percent_of(uint64_t part, uint64_t all)
 	return all ? 100.0 * (double)part / (double)all : 0.0;
 }
 
+/* Print how many events a CPU had overwritten before the trace begins; "?": not known. */
 static void print_overwritten(const struct ktape_linux_cpu *c)
 {
 	const char *begin = c->late ? role_begin(ROLE_LOSS) : "";
@@ -290,6 +294,7 @@ static const char *thread_name(const struct ktape_linux *l, int32_t tid)
 	return tid ? "" : "(idle)";
 }
 
+/* Print which threads ran while others waited for their CPU. */
 static void print_instead(const struct ktape_linux *l, bool all)
 {
 	const struct ktape_linux_instead *p;

@@ -2,10 +2,14 @@
 /*
  * What commands print about a trace: its statistics, which the library computes (lib/stats).
  *
- *	linux.c		measure a trace of Linux, print it as text
- *	json.c		the same as JSON
- *	rtos.c		statistics of an RTOS as JSON
+ * Besides Linux these are of a real-time system (RTOS): the analyses of TraceX, the trace viewer
+ * of ThreadX, and response times of RKH, a framework for state machines.
+ *
+ * In the order in which to read them:
+ *	json.c		statistics of Linux as JSON
+ *	linux.c		measure a trace of Linux, print its statistics as text or JSON
  *	response.c	response times of RKH as text and JSON
+ *	rtos.c		statistics of an RTOS as JSON
  */
 #ifndef _KT_TOOL_REPORT_H
 #define _KT_TOOL_REPORT_H
@@ -17,7 +21,7 @@
 
 #include "tool/shared/loss.h"
 
-#define STATS_SHARES 4
+#define STATS_SHARES 4 /* number of percentiles */
 
 /* Percentiles that are shown, and their names. */
 extern const struct stats_share {
@@ -71,7 +75,7 @@ struct stats_show {
 	bool histogram;
 };
 
-#define STATS_NAME_MAX 128
+#define STATS_NAME_MAX 128			/* bytes of a name */
 #define STATS_NAME     (STATS_NAME_MAX * 4 + 1) /* escaped */
 #define STATS_COLUMN   14			/* for a name */
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Print the response times of RKH objects and signals as text and as JSON. */
+/*
+ * Print the response times of RKH, a framework for state machines, as text and as JSON: from
+ * posting a signal to an object until the object gets it.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +16,7 @@
 #include "tool/shared/duration.h"
 #include "tool/shared/text.h"
 
-#define TEXT_SIZE 32
+#define TEXT_SIZE 32 /* bytes of a number as text */
 
 /* Return the name of an object of one of @types, or NULL. */
 static const char *name_of_object(const struct ktape_registry *registry,

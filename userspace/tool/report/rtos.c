@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Measure traces of an RTOS as TraceX and RKH's decoder do, and write the results as
- * JSON, for stats and convert.  Members are named as in TraceX's own engine.
+ * Measure traces of a real-time system as TraceX (the trace viewer of ThreadX) and the decoder
+ * of RKH (a framework for state machines) do, and write the results as JSON, for stats and
+ * convert.  Members are named as in TraceX's own engine.
  *
  * Besides its numbers, TraceX has moments: where each service occurs first, where a
  * thread's stack was fullest, where priorities were inverted.  They are written as
@@ -19,6 +20,9 @@
 #include "tool/shared/text.h"
 
 #define INVERSIONS_MAX 10000U /* most inversions that are listed one by one */
+
+/* Information words of the event of ThreadX that begins an inversion. */
+enum { WORD_MUTEX = 0, WORD_OWNER = 2 };
 
 /**
  * stats_rtos_begin() - begin to measure
@@ -90,6 +94,10 @@ static int64_t event_ns(const struct stats_rtos *s, uint64_t i)
 	return ktape_mono_ns(s->info, ktape_rtos_event_ts(s->rtos, i));
 }
 
+/*
+ * Write how often each service was called, and where first.  @thread: address of a thread, or -1
+ * for all.  Return: 0 or -ENOMEM.
+ */
 static int json_services(FILE *f, const struct stats_rtos *s, int64_t thread)
 {
 	struct ktape_rtos_count *counts;
@@ -229,10 +237,10 @@ static void json_inversions(FILE *f, const struct stats_rtos *s)
 		stats_put_ns(f, event_ns(s, i));
 		json_end(f, s, e);
 		fprintf(f, ",\"addr\":\"0x%x\",\"tid\":%d,\"owner\":\"0x%x\",\"owner_tid\":%d,\"mutex\":\"0x%x\",\"bad\":%s",
-			e->context, ktape_rtos_tid(e->context), e->info[2],
-			ktape_rtos_tid(e->info[2]), e->info[0],
-			e->bad ? "true" : "false");
-		json_mutex_name(f, s, e->info[0]);
+			e->context, ktape_rtos_tid(e->context),
+			e->info[WORD_OWNER], ktape_rtos_tid(e->info[WORD_OWNER]),
+			e->info[WORD_MUTEX], e->bad ? "true" : "false");
+		json_mutex_name(f, s, e->info[WORD_MUTEX]);
 		fputc('}', f);
 	}
 	fputc(']', f);

@@ -19,8 +19,9 @@
 #include "tool/serial/queue.h"
 #include "tool/shared/clock.h"
 
-#define PART  512	  /* bytes that the thread holds outside of the pipe */
-#define LEAST (64U << 10) /* capacity at least */
+#define PART 512 /* bytes that the thread holds outside of the pipe */
+#define LEAST \
+	(64U << 10) /* bytes that are asked for at least: the usual size of a pipe */
 
 static uint64_t now_ms(void)
 {

@@ -32,7 +32,7 @@
 #include "tool/shared/message.h"
 #include "tool/shared/output.h"
 
-#define PART	 4096
+#define PART	 4096	      /* bytes that are copied at once */
 #define WINDOW	 (256U << 10) /* bytes of events kept for sorting by time */
 #define FLUSH_MS 250 /* packets of less time than this would be very small */
 
@@ -144,6 +144,7 @@ static void copy_line(int line, int to, const sigset_t *mask)
 	_exit(0);
 }
 
+/* Start the child process and make its pipe standard input.  Return: 0 or the exit code. */
 static int connect_line(int line)
 {
 	sigset_t all, before;
@@ -169,6 +170,7 @@ static int connect_line(int line)
 	return 0;
 }
 
+/* Each handler runs once (SA_RESETHAND): the second signal of a kind ends ktape. */
 static void catch_receive_signals(void)
 {
 	const struct sigaction action = {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * ktape send: send a trace over a slow line that may lose bytes, in frames of RKH or
- * Tonbandgeraet.  A frame has a delimiter to resynchronise, a sequence number and a
- * checksum.
+ * Tonbandgeraet, two other tracers.  A frame has a delimiter to resynchronise, a sequence number
+ * and a checksum.
  *
  * If events come faster than the line takes them, events of the least important classes
  * are shed.  The receiver gets shed events as lost events.  Bytes that wait for the line
@@ -72,7 +72,7 @@ static const struct kt_option options[] = {
 	{ .name = NULL },
 };
 
-/* Events of a CPU that were shed since the last one that was sent. */
+/* Events of a CPU that were shed since the last one that was sent.  @from: its time, in ticks. */
 struct shed {
 	uint64_t count;
 	uint64_t from;
@@ -257,7 +257,10 @@ static int send_event(struct send *s, const struct ktape_event *e)
 	return err;
 }
 
-/* Wake the reader when the line hangs up.  Regular files do not, and cannot be watched. */
+/*
+ * Wake the reader when the line hangs up or fails, which epoll reports without being asked.
+ * Regular files do not, and cannot be watched.
+ */
 static void watch_line(const struct send *s, int fd)
 {
 	struct epoll_event e = { .events = 0 };
@@ -265,7 +268,10 @@ static void watch_line(const struct send *s, int fd)
 	epoll_ctl(s->wake, EPOLL_CTL_ADD, fd, &e);
 }
 
-/* Put a queue before the line if events may be shed.  Return: where to write. */
+/*
+ * Put a queue before the line if events may be shed.
+ * Return: descriptor to write to, or negative errno.
+ */
 static int begin_queue(struct send *s, int line)
 {
 	int err;
@@ -279,6 +285,7 @@ static int begin_queue(struct send *s, int line)
 	return err ? err : s->queue.ends[1];
 }
 
+/* Open the line, with a queue if needed, and the encoder.  Return: 0 or the exit code. */
 static int open_line(struct send *s)
 {
 	struct ktape_sink_options how = {

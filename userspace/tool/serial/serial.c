@@ -42,6 +42,7 @@ const struct serial_frame *serial_frame(const char *name)
 	return NULL;
 }
 
+/* Put a terminal into raw mode, with a speed; 0: leave the speed.  Other files need nothing. */
 static int set_speed(int fd, uint64_t baud)
 {
 	struct termios t;

@@ -2,9 +2,10 @@
 /*
  * ktape send and ktape receive: a trace over a serial line.
  *
+ * In the order in which to read them:
  *	serial.c	open a line, its speed and frame format
- *	send.c		ktape send
  *	queue.c		bytes before a slow line
+ *	send.c		ktape send
  *	receive.c	ktape receive
  */
 #ifndef _KT_TOOL_SERIAL_H
@@ -21,6 +22,9 @@
  * @name: name for --frame
  * @format: ktape format that has these frames
  * @options: options of that format for writing and reading, or NULL
+ *
+ * rkh: the frames of RKH, a framework for state machines.  cobs: those of Tonbandgeraet
+ * (format tband), with checksums.
  */
 struct serial_frame {
 	const char *name;

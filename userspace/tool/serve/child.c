@@ -22,7 +22,8 @@
 #include "tool/serve/serve.h"
 #include "tool/shared/message.h"
 
-#define TRACE_FD 3
+#define TRACE_FD 3    /* descriptor of the trace in the process */
+#define KILLED	 255  /* exit status that stands for the end by a signal */
 #define BEAT_MS	 5000 /* after this long, a stream of events gets a comment */
 #define GONE	 (POLLRDHUP | POLLHUP | POLLERR | POLLNVAL)
 
@@ -65,14 +66,17 @@ static void leave_place(const struct serve_child *c)
 	pthread_mutex_unlock(&lock);
 }
 
-/* @out: for output and messages; those of a conversion without events are dropped. */
+/*
+ * Run the process.  @out: descriptors for its output and its messages; -1: messages are dropped,
+ * as those of a conversion without events are.  Return: 0 or negative errno.
+ */
 static int spawn_child(struct serve_child *c, const char *const words[SERVE_WORDS],
 		       int trace, const int out[2])
 {
 	static const char *const environment[] = { "LC_ALL=C", "TZ=UTC0",
 						   "PATH=/usr/bin:/bin", NULL };
 	const char *all_words[SERVE_WORDS + 2] = { "ktape" };
-	bool own = strcmp(words[0], "tar");
+	bool own = strcmp(words[0], "tar"); /* a subcommand of ktape */
 	posix_spawn_file_actions_t files;
 	posix_spawnattr_t attributes;
 	sigset_t none, all;
@@ -183,7 +187,7 @@ static void wait_child(struct serve_child *c)
 		return;
 	while (waitpid(c->pid, &status, 0) < 0 && errno == EINTR)
 		;
-	c->status = WIFEXITED(status) ? WEXITSTATUS(status) : 255;
+	c->status = WIFEXITED(status) ? WEXITSTATUS(status) : KILLED;
 }
 
 /* Make events of lines.  @fd: &c->fd or &c->errors.  @size: room, at least 64. */

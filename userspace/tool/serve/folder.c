@@ -23,12 +23,12 @@
 
 #include "tool/serve/serve.h"
 
-#define DEPTH	     4	     /* folders below the folder that are listed */
-#define ENTRIES	     100000U /* most entries that are read for an answer */
-#define METADATA_MAX (1 << 20)
+#define DEPTH	     4	       /* folders below the folder that are listed */
+#define ENTRIES	     100000U   /* most entries that are read for an answer */
+#define METADATA_MAX (1 << 20) /* bytes; larger metadata are not shown */
 #define FLAGS	     (O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)
 
-/* Names of traces that do not begin with a known number. */
+/* Ends of the names of traces whose contents do not begin with the number of a CTF packet. */
 static const char *const suffixes[] = { ".kt", ".trx", ".rkh", ".tband", ".zst" };
 
 static bool is_component(const char *name, size_t len)
@@ -135,7 +135,8 @@ static bool is_trace_file(int fd, const char *name)
 	uint32_t magic = 0;
 
 	if (pread(fd, &magic, sizeof(magic), 0) == sizeof(magic) &&
-	    (le32toh(magic) == 0xc1fc1fc1 || le32toh(magic) == 0x75d11d57))
+	    (le32toh(magic) == KTAPE_BLOCK_MAGIC ||
+	     le32toh(magic) == KTAPE_METADATA_MAGIC))
 		return true;
 	for (size_t i = 0; i < KT_ARRAY_SIZE(suffixes); i++) {
 		size_t end = strlen(suffixes[i]);

@@ -32,13 +32,13 @@
 #include "tool/serve/serve.h"
 
 #define CONNECTION_SIZE (32U << 10) /* bytes for a request */
-#define IDLE_S		30U
-#define PART		(64U << 10)
+#define IDLE_S		30U /* seconds without a byte that end a connection */
+#define PART		(64U << 10) /* bytes of an answer that are read at once */
 #define PERFETTO_PORT	9001
 #define PERFETTO	"https://ui.perfetto.dev"
 #define TRACE		"/proc/self/fd/3"
 #define INTERVAL	"-t500ms" /* of live pages */
-#define THREADS		"-k40"
+#define THREADS		"-k40"	  /* number of threads that live pages show */
 
 struct serve_http {
 	const struct serve *s;
@@ -380,7 +380,7 @@ static enum MHD_Result answer_converter(struct MHD_Connection *c)
 	return answer(c, MHD_HTTP_OK, r, "text/html");
 }
 
-/* ---- what is asked for ---------------------------------------------------------------- */
+/* ---- what a request asks for ----------------------------------------------------------- */
 
 static enum MHD_Result convert_trace(const struct request *q, const char *kind,
 				     const char *name, int fd, bool is_dir)
@@ -463,7 +463,7 @@ static enum MHD_Result get(const struct request *q, const char *path)
 	return get_trace(q, path);
 }
 
-/* ---- which are allowed ----------------------------------------------------------------- */
+/* ---- which requests are allowed --------------------------------------------------------- */
 
 /* Is Host "localhost" or an address in numbers, with or without a port? */
 static bool is_our_host(const char *host)
@@ -512,7 +512,7 @@ static const char *skip_token(const struct serve *s, const char *path)
 	return other || path[len] != '/' ? NULL : path + len + 1;
 }
 
-static const char *value_of_argument(struct MHD_Connection *c, const char *name)
+static const char *value_of_header(struct MHD_Connection *c, const char *name)
 {
 	return mhd.lookup_connection_value(c, MHD_HEADER_KIND, name);
 }
@@ -531,6 +531,7 @@ static enum MHD_Result answer_preflight(struct MHD_Connection *c)
 	return answer(c, MHD_HTTP_NO_CONTENT, r, "text/plain");
 }
 
+/* Answer a request, or refuse it. */
 static enum MHD_Result check_request(const struct serve *s,
 				     struct MHD_Connection *c, const char *url,
 				     const char *method)
@@ -538,13 +539,13 @@ static enum MHD_Result check_request(const struct serve *s,
 	struct request q = { .s = s, .c = c };
 	const char *path;
 
-	if (!is_our_host(value_of_argument(c, "Host")))
+	if (!is_our_host(value_of_header(c, "Host")))
 		return answer_text(
 			c, MHD_HTTP_FORBIDDEN,
 			"the host must be an address in numbers, or localhost\n");
 	if (s->port == PERFETTO_PORT && !strcmp(method, "OPTIONS"))
 		return answer_preflight(c);
-	/* The Perfetto UI asks whether there is a faster one here. */
+	/* The Perfetto UI asks whether a trace processor runs here, which is faster than its own. */
 	if (s->port == PERFETTO_PORT && !strcmp(url, "/status"))
 		return answer_text(c, MHD_HTTP_NOT_FOUND, "");
 	q.only_headers = !strcmp(method, "HEAD");
@@ -564,7 +565,7 @@ static enum MHD_Result take_request(void *arg, struct MHD_Connection *c,
 				    const char *version, const char *data,
 				    size_t *size, void **state)
 {
-	static char seen;
+	static char seen; /* only its address is used */
 
 	(void)version;
 	(void)data;

@@ -47,9 +47,12 @@ struct serve_peer {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct serve_peer places[PLACES]; /* @lock */
-static uint64_t came;			 /* @lock */
+static uint64_t came;			 /* connections so far; @lock */
 
-/* Set what names a peer: what one user of another machine can choose freely is left out. */
+/*
+ * Set what names a peer: what one user of another machine can choose freely is left out, which is
+ * the low half of an address of IPv6.  All of 127.0.0.0/8 is this machine.
+ */
 static void name_peer(struct in6_addr *to, const struct sockaddr *from)
 {
 	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };

@@ -60,6 +60,7 @@ static int open_root(struct serve *s, const char *operand, char **only)
 	if (!path || stat(path, &st))
 		return fail("%s: %s", operand, strerror(errno));
 	s->root = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	/* A file, or a folder with metadata, is a trace: serve its folder, but only this name. */
 	trace = s->root < 0 || !fstatat(s->root, "metadata", &metadata, 0);
 	if (trace) {
 		if (s->root >= 0)
@@ -113,6 +114,7 @@ static int check_serve_options(const struct serve_options *o)
 	return 0;
 }
 
+/* Serve until a signal comes.  Return: the exit code. */
 static int run_server(struct serve *s, bool open)
 {
 	struct serve_http *http;

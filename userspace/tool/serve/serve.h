@@ -2,13 +2,14 @@
 /*
  * ktape serve: traces for a browser.
  *
- *	serve.c		command line, begin and end
- *	http.c		requests: which are allowed, and what answers them
- *	mhd.c		libmicrohttpd, loaded for them
+ * In the order in which to read them:
+ *	mhd.c		libmicrohttpd, loaded when it is needed
  *	peers.c		limit of connections without the token
- *	folder.c	files of the folder, and no others
  *	child.c		conversions: the command itself, run with its output to a pipe
+ *	folder.c	files of the folder, and no others
  *	page.c		pages
+ *	http.c		requests: which are allowed, and what answers them
+ *	serve.c		command line, begin and end
  *
  * Built only with libmicrohttpd.
  */

@@ -15,7 +15,7 @@
 #include "tool/session/filters.h"
 #include "tool/shared/message.h"
 
-#define CONFIG_MAX (1U << 20)
+#define CONFIG_MAX (1U << 20) /* bytes; a larger file is refused */
 #define MODE_USUAL 0666
 
 /**
@@ -43,6 +43,7 @@ int config_load(const char *path, struct ktape_config *config)
 	if (!err)
 		err = ktape_config_parse(text, len, config, &error);
 	free(text);
+	/* The offset is the number of the line. */
 	if (err == -EBADMSG)
 		return fail("%s:%llu: %s", path,
 			    (unsigned long long)error.offset, error.text);
@@ -91,7 +92,7 @@ static int write_config_file(const char *path, const char *text)
 	struct stat st;
 	int err;
 
-	umask(mask);
+	umask(mask); /* it can only be read by setting it */
 	if (stat(path, &st)) {
 		return errno != ENOENT ?
 			       -errno :
@@ -123,7 +124,7 @@ int config_save(const char *path, const struct ktape_config *config)
 	char *text = NULL;
 	int err;
 
-	/* Control events are always recorded: do not name them. */
+	/* Opcodes 1 to 15 are control events, which are always recorded: do not name them. */
 	for (unsigned int i = 0; i < KTAPE_OP_EXCEPTION; i++)
 		named.mask[0] &= ~(1ULL << i);
 	err = ktape_config_format(&named, &text);

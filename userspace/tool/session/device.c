@@ -28,7 +28,7 @@ void explain_device(const char *path, int err)
 		path = KTAPE_DEVICE_PATH;
 	if (strcmp(path, KTAPE_DEVICE_PATH))
 		o.device = path;
-	/* Of another path it matters only who may open it. */
+	/* About another path the doctor knows only whether this user may open it. */
 	if ((!o.device || rights) && !ktape_doctor_run(&o, &doctor))
 		f = ktape_doctor_problem(doctor);
 	if (f)
@@ -89,6 +89,7 @@ int profile_failed(struct ktape_device *device, const uint64_t *mask, int err)
 	for (unsigned int i = 0; err == -EINVAL && i < KTAPE_OPCODES; i++) {
 		const struct ktape_event_desc *d = ktape_event_desc(i);
 
+		/* The record that extends times is no event for a profile. */
 		if (!kt_mask_has(mask, i) ||
 		    (i != KTAPE_TIME_EXTEND &&
 		     (ktape_device_event_info(device, i, &info) ||

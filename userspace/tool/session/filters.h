@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Filters of a session: on the command line (filters.c), in the module
- * (filters_apply.c), in configuration files (config_file.c), and in RKH's terms
- * (rkh.c).  The text form of each filter is parsed by the library.
+ * Filters of a session.  The text form of each filter is parsed by the library.
+ *
+ * In the order in which to read them:
+ *	filters.c	filters on the command line
+ *	filters_apply.c	filters in the module
+ *	rkh.c		--suppress and --pass: filters in the terms of RKH, a framework for state
+ *			machines with a tracer of its own
+ *	config_file.c	filters in configuration files
  *
  * Functions that return an exit code have printed the error; 0 is success.
  */
@@ -129,6 +134,8 @@ int config_load(const char *path, struct ktape_config *config);
 int config_save(const char *path, const struct ktape_config *config);
 
 /* rkh.c */
+
+/* Apply --suppress and --pass to a profile and filters.  Return: 0 or the exit code. */
 int rkh_apply(const struct kt_command *command, const struct kt_opt_list *list,
 	      struct ktape_device *device, uint64_t mask[KTAPE_MASK_WORDS],
 	      struct ktape_config *config);

@@ -45,6 +45,7 @@ static bool report_cgroup(const struct ktape_filter_value *v)
 	return false;
 }
 
+/* Print why the module did not set or return a filter.  Return: the exit code. */
 static int report_trouble(const struct ktape_filter_value *v, int err)
 {
 	const char *name = kind_name(v->kind);
@@ -68,6 +69,7 @@ static int report_trouble(const struct ktape_filter_value *v, int err)
 	return fail("%s: %s", name, strerror(-err));
 }
 
+/* Set one filter, or remove it if @whole and @config does not give it. */
 static int apply_one(struct ktape_device *device, const struct ktape_config *config,
 		     unsigned int kind, bool whole)
 {
@@ -78,6 +80,7 @@ static int apply_one(struct ktape_device *device, const struct ktape_config *con
 		err = ktape_device_filter_set(device, v);
 	else if (whole)
 		err = ktape_device_filter_off(device, kind);
+	/* A module that does not support filters has none that would have to be off. */
 	return err == -ENOTTY && !v->active ? 0 : err;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * RKH's runtime filters (--suppress and --pass) on the module's profile and filters.
+ * The runtime filters of RKH (--suppress and --pass), made of the module's profile and filters.
+ * RKH is a framework for state machines; its tracer has filters in these terms.
  * RKH's polarity: FILTER_ON suppresses, FILTER_OFF passes; initially all passes.
  *
  *	group:CLASS	bits of the class's events in the profile
@@ -94,7 +95,10 @@ static void change_event_mask(uint64_t *mask, const uint64_t *these, bool pass)
 	}
 }
 
-/* Derive both masks for a class of which no event is recorded. */
+/*
+ * Derive both masks for a class, unless an event of it is recorded.  @named: a group option
+ * names it.
+ */
 static void derive_class(struct rkh *r, const char *name, bool named)
 {
 	uint64_t every[KTAPE_MASK_WORDS], usual[KTAPE_MASK_WORDS];
@@ -142,7 +146,7 @@ static int take_rkh_group(struct rkh *r, const struct order *o)
 	return 0;
 }
 
-static int take_rkh_order(struct rkh *r, const struct order *o)
+static int take_rkh_event_name(struct rkh *r, const struct order *o)
 {
 	uint64_t these[KTAPE_MASK_WORDS];
 
@@ -188,6 +192,7 @@ static int take_rkh_signal(struct rkh *r, const struct order *o)
 	if (!bits)
 		return bad_name(r, o, "signal");
 	*bits = o->pass ? *bits | these : *bits & ~these;
+	/* All signals pass: no filter is needed. */
 	if (*bits == UINT64_MAX)
 		ktape_filter_release(v);
 	return 0;
@@ -245,6 +250,7 @@ static uint32_t count_passing(const struct ktape_filter_value *v)
 	return nr;
 }
 
+/* Let all threads pass, by no filter; or none, by a filter that is active without entries. */
 static void set_all_objects(struct ktape_filter_value *v, bool pass)
 {
 	ktape_filter_release(v);
@@ -309,7 +315,7 @@ static const struct {
 	int (*take)(struct rkh *r, const struct order *o);
 } kinds[] = {
 	{ "group:", take_rkh_group },
-	{ "event:", take_rkh_order },
+	{ "event:", take_rkh_event_name },
 	{ "object:", take_rkh_object },
 	{ "signal:", take_rkh_signal },
 };

@@ -73,7 +73,7 @@ int open_named(const char *path, const char *name, bool writable,
 	return err;
 }
 
-/* Return the bytes of the event ring that the module makes of a size. */
+/* Return the bytes of the event ring that the module makes of a size: 2^n, at least 4 blocks. */
 static uint64_t ring_rounded(const struct ktape_create *c)
 {
 	uint64_t size = 1;
@@ -94,7 +94,10 @@ static int put_size_option(char *to, size_t room, uint64_t bytes)
 	return snprintf(to, room, "%llu%s", (unsigned long long)bytes, units[i]);
 }
 
-/* Write what was made of the size that an option gave, 0 = the option was not given. */
+/*
+ * Write the size that the module takes, and if it differs from that of the option, both.
+ * @given: 0 if the option was not given.
+ */
 static void put_rounded(char *to, size_t room, const char *option,
 			uint64_t given, uint64_t taken)
 {
@@ -108,6 +111,10 @@ static void put_rounded(char *to, size_t room, const char *option,
 		snprintf(to, room, "%s", size);
 }
 
+/*
+ * Print for which ring there was no memory.  The module has set failed_cpu to -1 if all rings
+ * together are more than sessions may have.
+ */
 static int report_no_memory(const struct ktape_create *c)
 {
 	unsigned long long asked = c->failed_asked, had = c->failed_had;

@@ -2,6 +2,7 @@
 /*
  * The device and its sessions.
  *
+ * In the order in which to read them:
  *	device.c	open the device
  *	session.c	open and create sessions by name
  *	unavailable.c	events that cannot be recorded here

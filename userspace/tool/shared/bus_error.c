@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * SIGBUS ends the process, unless it is about rings of a session that has ended.
+ * When a session has ended, the module takes its mapped rings away from readers that may not
+ * control it.  Reading them then raises SIGBUS.  The library maps zero pages in their place, and
+ * the reader's call fails, so that the process goes on.  Any other SIGBUS ends the process.
  */
 #include <ktape.h>
 
@@ -14,6 +16,7 @@
  */
 bool bus_error_is_ours(const siginfo_t *info)
 {
+	/* Only a signal of the kernel, whose code is positive, has an address. */
 	return info->si_code > 0 && ktape_device_bus_error(info->si_addr);
 }
 

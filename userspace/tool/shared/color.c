@@ -34,8 +34,8 @@ static const char *const codes[ROLES] = {
 _Static_assert((CODE_MAX + sizeof(END) - 1) * PARTS <= COLOR_ROOM,
 	       "a line has room for the codes of its parts");
 
-static bool on;			  /* colours on standard output */
-static signed char messages = -1; /* the same on standard error; -1: not known */
+static bool on;			  /* standard output has colours */
+static signed char messages = -1; /* standard error has colours; -1: not decided yet */
 
 /* Does the environment allow colours, unless an option asks for them? */
 static bool is_allowed(void)
@@ -49,6 +49,8 @@ static bool is_allowed(void)
  * color_choose() - decide whether text has colours
  * @when: "auto", "always" or "never"
  *
+ * "always" is about standard output: messages have colours on a terminal only.
+ *
  * Return: false if it is another word.
  */
 bool color_choose(const char *when)
@@ -61,7 +63,7 @@ bool color_choose(const char *when)
 		messages = 0;
 	else
 		return false;
-	message_begin(ROLE_ERROR);
+	message_begin(ROLE_ERROR); /* decides about standard error */
 	return true;
 }
 
@@ -180,6 +182,7 @@ size_t color_event(char *line, size_t len, const struct ktape_registry *names,
 	if (name >= len || line[name - 1] != ' ')
 		return len;
 	end = memchr(line + name, ':', len - name);
+	/* An event without fields has no colon: its name ends before the newline. */
 	colon = end ? (size_t)(end - line) : len - 1;
 	/* From the last to the first: places before a mark do not move. */
 	len = mark_part(line, len, name, colon, role_of_event(e));

@@ -21,11 +21,12 @@ const char *const missed_reasons[KTAPE_MISSED_REASONS] = {
 };
 
 /**
- * missed_add() - count the hits that a record says were missed
+ * missed_add() - count the hits that an event "missed" reports
  * @m: the hits
  * @e: any event
  *
- * Every CPU records the same; it is counted once.
+ * Every CPU records the same report, with the opcode of the probe in the low 8 bits of dat20.
+ * It is counted once.
  */
 void missed_add(struct missed_hits *m, const struct ktape_event *e)
 {
@@ -45,7 +46,7 @@ void missed_add(struct missed_hits *m, const struct ktape_event *e)
 /**
  * losses_add() - count a loss
  * @l: the losses
- * @n: KTAPE_NOTICE_LOST
+ * @n: KTAPE_NOTICE_LOST.  If it continues the loss before it, both are one gap
  */
 void losses_add(struct losses *l, const struct ktape_notice *n)
 {
@@ -62,7 +63,7 @@ void losses_add(struct losses *l, const struct ktape_notice *n)
 
 /**
  * losses_text() - say how many events are missing
- * @to: text
+ * @to: set to the text
  * @l: the losses
  * @verb: what happened to the events: "lost", "were lost"
  *

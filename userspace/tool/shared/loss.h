@@ -8,16 +8,17 @@
 
 #include <ktape.h>
 
-#define LOSS_TEXT 128
+#define LOSS_TEXT 128 /* bytes of the text of losses_text() */
 
 /**
  * struct losses - events that are missing in what is read
- * @count: how many, as far as it is known
+ * @count: how many were lost, as far as it is known
  * @gaps: in how many places
- * @unknown: there is a place where the number is not known
- * @overwritten: events that were overwritten before the trace begins; these are not lost
- * @late: in how many rings
- * @late_unknown: for one of these the number is not known
+ * @unknown: there is a gap whose number of events is not known
+ * @overwritten: events that a ring had overwritten before the trace begins; they do not count
+ *	as lost
+ * @late: rings that have overwritten events so
+ * @late_unknown: for one of these rings the number is not known
  */
 struct losses {
 	uint64_t count;

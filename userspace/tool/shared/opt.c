@@ -12,9 +12,10 @@
 #include "tool/shared/message.h"
 #include "tool/shared/terminal.h"
 
-#define OPTIONS_MAX 64
-#define LONG_ONLY   256
-#define HELP_COLUMN 28
+#define OPTIONS_MAX 64 /* of a subcommand */
+#define LONG_ONLY \
+	256 /* getopt_long() returns this plus the index for a long name */
+#define HELP_COLUMN 28 /* where descriptions begin */
 
 /* The option of all subcommands. */
 const struct kt_option kt_option_help = {
@@ -28,7 +29,7 @@ const struct kt_option kt_option_help = {
  * @command: the subcommand
  * @option: the option's long name
  * @text: the time
- * @err: from kt_parse_time(); 0: the time is too large
+ * @err: negative errno from kt_parse_time(); 0: the time is too large for the subcommand
  *
  * Return: the exit code for it.
  */
@@ -159,7 +160,11 @@ static int unknown_option(const struct kt_command *c, const char *word)
 		      (int)n.len + 2, word, c->name);
 }
 
-/* Say why getopt_long() refused an option.  @word: the word with a long option. */
+/*
+ * Say why getopt_long() refused an option.  It has set optopt to the option that lacks an
+ * argument or has one too many, to an unknown letter, or to 0 for an unknown or ambiguous
+ * long name, which is in @word.
+ */
 static int refuse_option(const struct kt_command *c, const char *word)
 {
 	const struct kt_option *o = optopt ? find_option(c, optopt) : NULL;

@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Subcommands and their options as tables.  The parser and --help are both made from these
- * tables, so that they cannot differ.
+ * Subcommands and their options as tables.  The parser and --help both use these tables, so that
+ * they cannot differ.
+ *
+ * Read this folder in this order: command.c; color.c, message.c (texts on a terminal), pager.c,
+ * terminal.c; opt.c, which uses them.  The others use only message.c: event_list.c, output.c,
+ * loss.c, ctf2.c, self.c, browser.c.  text.c, duration.c, signals.c, limit.c and bus_error.c use
+ * none of them.
  */
 #ifndef _KT_TOOL_SHARED_OPT_H
 #define _KT_TOOL_SHARED_OPT_H

@@ -26,7 +26,8 @@
 #include "tool/shared/message.h"
 #include "tool/shared/output.h"
 
-#define FD_PATH 32 /* "/proc/self/fd/%d" */
+#define FD_PATH	 32 /* room for "/proc/self/fd/%d" */
+#define FIRST_FD 3  /* the first that is not a standard descriptor */
 
 /**
  * struct output - output to be checked
@@ -63,10 +64,13 @@ static bool is_output(const struct output *o, int folder, const char *name)
 	return o->there && !fstatat(folder, name, &st, 0) && is_same(&st, &o->st);
 }
 
-/* Return true if @folder, or a directory above it, is the same as @other. */
+/*
+ * Return true if @folder, or a directory above it, is the same as @other.  The search ends at
+ * the root, whose ".." is itself.
+ */
 static bool lies_in(int folder, const struct stat *other)
 {
-	int at = fcntl(folder, F_DUPFD_CLOEXEC, 3), up;
+	int at = fcntl(folder, F_DUPFD_CLOEXEC, FIRST_FD), up;
 	struct stat st, below = { .st_ino = 0 };
 	bool found = false;
 
@@ -147,7 +151,10 @@ static int check_beside(const struct output *o, const char *path)
 	return ret;
 }
 
-/* Find the file of an operand, which may be FILE@CORE.  Return: false: none. */
+/*
+ * Find the file of an operand, which may be FILE@CORE (input_open() in input/input.c splits it).
+ * Return: false: none.
+ */
 static bool find_input(const char *operand, char path[PATH_MAX], struct stat *st)
 {
 	char *at;
@@ -241,7 +248,10 @@ int output_check(const char *path, char *const *inputs, int nr)
 	return ret;
 }
 
-/* Return true if a directory is a native trace. */
+/*
+ * Return true if a directory is a native trace.  -ENOENT says that it is one, whose metadata
+ * have no remark.
+ */
 static bool is_trace(int folder)
 {
 	char path[FD_PATH], *remark = NULL;

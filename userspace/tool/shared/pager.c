@@ -46,10 +46,10 @@ static bool is_own(const char *text)
 	return !kt_parse_u64(text, &id) && id == geteuid();
 }
 
-/* Has another user logged in, as far as that is known? */
+/* Has another user logged in, as far as the audit system knows? */
 static bool is_login_foreign(void)
 {
-	static const char unknown[] = "4294967295";
+	static const char unknown[] = "4294967295"; /* (uid_t)-1: nobody has logged in */
 	char text[16] = "";
 	int fd = open("/proc/self/loginuid", O_RDONLY | O_CLOEXEC);
 	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
@@ -61,8 +61,9 @@ static bool is_login_foreign(void)
 }
 
 /*
- * May the environment be that of another user?  By programs that run others as another
- * user, by the audit system, or because this file has the bit for that.
+ * May the environment be that of another user?  It may if this file is setuid, setgid or has
+ * capabilities (AT_SECURE), if sudo, pkexec or doas has run it, or if another user has logged
+ * in.  KTAPE_PAGERSECURE decides instead of the last two.
  */
 static bool is_foreign(void)
 {
@@ -99,7 +100,10 @@ static const char *pager_command(bool foreign)
 	return foreign ? USUAL_PAGER : text;
 }
 
-/* Options of less: end if all fits on the screen, keep colours, do not clear. */
+/*
+ * Options of less: end if all fits on the screen, keep colours, do not clear; of lv: keep
+ * colours.  Those that the user has set stay, except those of less in a foreign environment.
+ */
 static void set_environment(bool foreign)
 {
 	setenv("LESS", "FRX", foreign);
@@ -131,7 +135,10 @@ static int run_pager(const char *text, int input, bool foreign)
 	return err;
 }
 
-/* Close the pipe and wait for the pager.  A signal handler calls this. */
+/*
+ * Close the pipe and wait for the pager.  A signal handler calls this, so it may only call
+ * functions that are async-signal-safe.
+ */
 static void wait_for_pager(void)
 {
 	close(STDOUT_FILENO);

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Write a page from a trace that was just recorded, by running ktape convert.  A new
- * process has no signals of the recording pending, and a Ctrl-C ends only it.
+ * Run this command again, or another program, and wait for its end.
+ *
+ * ktape record -o FILE.html and ktape try record into a temporary trace and write a page of the
+ * format html from it, by running ktape convert.  A new process has no signals of the recording
+ * pending, and a Ctrl-C ends only it.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -48,7 +51,7 @@ bool page_is_name(const char *path)
 	return len > strlen(ENDING) && !strcmp(path + len - strlen(ENDING), ENDING);
 }
 
-/* Return the folder that the trace of a page is recorded to, or NULL: no memory. */
+/* Return the path of the folder for a page's trace, which the caller frees; NULL: no memory. */
 char *page_trace(const char *page)
 {
 	char *path;
@@ -234,8 +237,8 @@ int run_self_until_signal(char *const argv[])
 }
 
 /**
- * page_remove_trace() - remove a folder and the files in it
- * @path: the folder
+ * page_remove_trace() - remove the trace of a page
+ * @path: its folder, which has files only
  *
  * Return: 0 or negative errno.
  */

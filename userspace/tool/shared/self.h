@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Running this command again, and folders of traces that only exist meanwhile. */
+/* Run this command again in a new process; record a trace and make a page (HTML) of it. */
 #ifndef _KT_TOOL_SHARED_SELF_H
 #define _KT_TOOL_SHARED_SELF_H
 

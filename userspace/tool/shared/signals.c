@@ -5,7 +5,8 @@
  * its output.  The second one ends the process.  Signals that were ignored at start
  * stay ignored.
  *
- * Before a signal ends the process, temporary files of its output are removed.
+ * If the subcommand has called signals_sweep(), the temporary files of its output are removed
+ * before a signal ends the process.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,12 +22,12 @@
 
 #include "tool/shared/signals.h"
 
-static volatile sig_atomic_t came;
-static int ends[2] = { -1, -1 };
+static volatile sig_atomic_t came; /* one of the signals has been caught */
+static int ends[2] = { -1, -1 }; /* of the pipe that signals_pipe() makes; -1: none */
 
 static bool sweeps; /* signals_sweep() was called */
 
-/* Folder that is removed if it is empty, because it did not exist before; or NULL. */
+/* The output, if it did not exist before: if it is an empty folder, it is removed. */
 static char *made;
 
 /* Clean up, then raise the signal again; it ends the process when this returns. */
@@ -99,6 +100,8 @@ static void sweep_at_end(void)
 /**
  * signals_sweep() - remove an output's temporary files if a signal ends the process
  * @path: path of the output, may be a link; "-": nothing to remove
+ *
+ * If nothing exists at @path yet, and a folder is made there, that is removed while it is empty.
  *
  * Return: 0 or negative errno.
  */

@@ -3,11 +3,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "util/bits.h"
 #include "util/put.h"
 
 #include "tool/shared/text.h"
 
 #define JSON_TEXT_MAX 1024
+#define SHOWN_CHAR \
+	32 /* room for a character of at most 4 bytes, each as "\xNN" */
 
 /**
  * write_json_text() - write a text as a JSON string
@@ -30,11 +33,11 @@ void write_json_text(FILE *f, const char *text)
 void put_shown(FILE *f, const char *text)
 {
 	size_t len = strlen(text), n;
-	char shown[32];
+	char shown[SHOWN_CHAR];
 
 	for (; len; text += n, len -= n) {
 		n = kt_utf8_length(text, len);
-		n = n ? n : 1;
+		n = n ? n : 1; /* a byte that is no UTF-8 */
 		fwrite(shown, 1,
 		       (size_t)(kt_put_message(shown, text, n) - shown), f);
 	}
@@ -58,7 +61,7 @@ void put_human(char *to, size_t size, uint64_t bytes)
 	double v = (double)bytes;
 	unsigned int i = 0;
 
-	for (; v >= 1000 && i < 4; i++)
+	for (; v >= 1000 && i < KT_ARRAY_SIZE(units) - 1; i++)
 		v /= 1000;
 	snprintf(to, size, "%.*f %s", i ? 1 : 0, v, units[i]);
 }

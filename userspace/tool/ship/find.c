@@ -32,6 +32,7 @@ static bool exists(const struct ship *s, const char *key, const char *end)
 	return !faccessat(s->state, file, F_OK, 0);
 }
 
+/* Return how far the piece of a key is; if a crash has left two states, the later one. */
 static unsigned int stage_of(const struct ship *s, const char *key)
 {
 	for (unsigned int i = SHIP_BAD; i > SHIP_WAITS; i--) {
@@ -168,8 +169,9 @@ static bool is_useless(const struct ship *s, const char *file)
 }
 
 /*
- * A recorder with --keep may have removed a piece, or something else has its name now: its
- * tables are shipped all the same, but not those of another log than @s->log.
+ * Add a piece of which only the tables are left: a recorder with --keep may have removed it, or
+ * something else has its name now.  Its tables are shipped all the same, but not those of
+ * another log than @s->log.  Remove files of the state that are of no use any more.
  */
 static int add_left(struct ship *s, const char *file)
 {

@@ -18,7 +18,7 @@
 
 #include "tool/ship/ship.h"
 
-#define HASH_DIGITS 16U
+#define HASH_DIGITS 16U			  /* of a hash, hexadecimal */
 #define ID_LEN	    (2 * HASH_DIGITS + 2) /* .LOG-PIECE */
 
 static uint64_t hash_log(const char *log)

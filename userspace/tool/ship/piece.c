@@ -21,7 +21,8 @@
 #include "tool/log/log.h"
 #include "tool/ship/ship.h"
 
-#define PATH_ROOM 4352U
+#define PATH_ROOM \
+	4352U /* bytes of a path: a folder of PATH_MAX, and a name in it */
 
 /**
  * ship_piece_check() - check that an entry is a piece of the log, whole and nothing but that

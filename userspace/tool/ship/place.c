@@ -21,7 +21,7 @@
 
 #include "tool/ship/ship.h"
 
-#define LAST	  "capture"
+#define LAST	  "capture" /* the table whose files come last */
 #define MODE_DIR  0777
 #define MODE_FILE 0666
 #define PART	  65536U /* bytes that are copied at a time */

@@ -39,6 +39,7 @@ static bool is_url(const char *to)
 	return letters && !strncmp(to + letters, "://", 3);
 }
 
+/* Return the command of the shell for a URL, or @to itself; NULL: no uploader for the scheme. */
 static const char *command_of(const char *to)
 {
 	for (size_t i = 0; i < KT_ARRAY_SIZE(schemes); i++) {
@@ -105,13 +106,11 @@ int ship_target_folder(const char *to, const char *log, char **folder)
  */
 int ship_send(const char *to, const char *folder)
 {
-	char *const argv[] = { (char *)"sh",
-			       (char *)"-c",
-			       (char *)command_of(to),
-			       (char *)"ktape-ship",
-			       (char *)folder,
-			       (char *)to,
-			       NULL };
+	char *const argv[] = {
+		(char *)"sh",	      (char *)"-c", (char *)command_of(to),
+		(char *)"ktape-ship", /* $0 */
+		(char *)folder,	      (char *)to,   NULL
+	};
 
 	return run_program(SHELL, argv);
 }

@@ -25,9 +25,9 @@
 
 #define EXIT_LEFT   3		   /* pieces are left */
 #define FOLLOW_NS   (2 * NS_PER_S) /* --follow: between two reads of the folder */
-#define BACKOFF_NS  NS_PER_S
-#define BACKOFF_MAX (300 * NS_PER_S)
-#define PATH_ROOM   4352U
+#define BACKOFF_NS  NS_PER_S	   /* default of --backoff */
+#define BACKOFF_MAX (300 * NS_PER_S) /* longest wait after a failure */
+#define PATH_ROOM   4352U /* bytes of a path: a folder of PATH_MAX, and a name */
 
 struct ship_options {
 	const char *to;
@@ -113,7 +113,7 @@ static bool has_tables(const char *folder)
 	return !access(path, F_OK);
 }
 
-/* Convert a piece to NAME.tmp, then name it NAME.ready.  Return: 0 or negative errno. */
+/* Convert a piece to KEY.tmp, then name it KEY.ready (state.c).  Return: 0 or negative errno. */
 static int convert_piece(struct shipping *sh, struct ship_piece *p)
 {
 	char from[PATH_ROOM], folder[PATH_ROOM], to[PATH_ROOM + 16];
@@ -129,6 +129,7 @@ static int convert_piece(struct shipping *sh, struct ship_piece *p)
 
 	snprintf(from, sizeof(from), "%s/%s", sh->s.path, p->name);
 	ship_path(&sh->s, p, ".tmp", folder, sizeof(folder));
+	/* In --to, a comma would begin the next option of the format. */
 	if (strchr(folder, ','))
 		return -EINVAL;
 	ret = ship_begin(&sh->s, p);

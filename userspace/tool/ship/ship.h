@@ -4,13 +4,13 @@
  * piece is one file or folder of a rotating log (record -l).
  *
  * In the order in which to read them:
- *	ship.c		command line and order of the work
- *	find.c		which entries of a folder are pieces of the log
- *	piece.c		what a piece is, and its removal
  *	key.c		a key for each piece: names are used again
+ *	piece.c		what a piece is, and its removal
  *	state.c		how far each piece is, on disk
+ *	find.c		which entries of a folder are pieces of the log
  *	send.c		where the tables go, and the uploader
  *	place.c		tables that stay on this machine
+ *	ship.c		command line and order of the work
  */
 #ifndef _KT_TOOL_SHIP_H
 #define _KT_TOOL_SHIP_H

@@ -39,6 +39,7 @@
 #define MODE_DIR  0755
 #define MODE_FILE 0666
 
+/* By enum ship_stage: the end of the name of what says in the state that a piece is so far. */
 const char *const ship_ends[] = {
 	[SHIP_READY] = ".ready",
 	[SHIP_DONE] = ".done",

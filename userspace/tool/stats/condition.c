@@ -48,9 +48,9 @@ static const struct {
 };
 
 /*
- * What a statistic is computed from varies by chance.  Of at least LEAST_VALUES
- * values a quantile needs LEAST_BEYOND that exceed it, on average.  The largest one
- * is treated as the 99th percentile, although one value decides it.
+ * How many values a comparison needs, because values vary by chance: at least LEAST_VALUES, and
+ * for a percentile so many that LEAST_BEYOND exceed it on average.  The least and the largest
+ * value need as many as the 99th percentile, although one value decides each.
  */
 #define LEAST_VALUES  100
 #define LEAST_BEYOND  10
@@ -150,6 +150,7 @@ static uint64_t overwritten_of(const struct ktape_linux_cpu *c)
 	return c->overwritten ? c->overwritten : c->late;
 }
 
+/* Sum up a metric that is_lost() holds for.  @metric: its first letter. */
 static bool lost_value(const struct ktape_linux *l, char metric, double *value)
 {
 	const struct ktape_linux_cpu *c;
@@ -402,6 +403,7 @@ static bool is_time(const char *metric)
 	       strcmp(what, ".errors") != 0 && strcmp(what, ".uncertain") != 0;
 }
 
+/* Evaluate a condition and print what it gave.  Return: the exit code for it alone. */
 static int evaluate_condition(const char *text, const struct stats_trace *a,
 			      const struct stats_trace *b)
 {

@@ -38,6 +38,10 @@ static const struct kt_option options[] = {
 	{ .name = NULL },
 };
 
+/*
+ * Find the series of the same kind and name.  @at is set to its index; if there is none, to the
+ * number of series.
+ */
 static const struct ktape_series *find_series(const struct ktape_linux *l,
 					      const struct ktape_series *like,
 					      size_t *at)
@@ -53,6 +57,7 @@ static const struct ktape_series *find_series(const struct ktape_linux *l,
 	return NULL;
 }
 
+/* Print a percentile of a series, or "-" if it has no values or is none. */
 static void print_one(const struct ktape_linux *l, size_t i, uint32_t millionth)
 {
 	const struct ktape_series *s = ktape_linux_series(l, i);
@@ -66,6 +71,7 @@ static void print_one(const struct ktape_linux *l, size_t i, uint32_t millionth)
 	printf(" %11s", text);
 }
 
+/* Print a series of both traces.  Every second percentile, p50 and p99, fits into the line. */
 static void print_row(const struct ktape_linux *a, size_t at_a,
 		      const struct ktape_linux *b, size_t at_b)
 {

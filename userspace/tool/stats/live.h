@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Metrics of a trace that is read; see live.c. */
+/* ktape stats --prom: write metrics while a trace is read; see live.c. */
 #ifndef _KT_TOOL_STATS_LIVE_H
 #define _KT_TOOL_STATS_LIVE_H
 

@@ -24,7 +24,8 @@
 #include "tool/stats/prom.h"
 
 #define MODE_FILE 0644
-#define POWERS	  65U /* ranges of values: 0, 1, 2 to 3, 4 to 7 ... */
+#define POWERS \
+	65U /* ranges of values: 0, 1, 2 to 3, 4 to 7 ..., one for each number of bits */
 
 /* Ranges that get a bucket: up to 2^n of the unit.  They never change. */
 #define NS_FIRST     10U /* 1.024 us */
@@ -58,7 +59,7 @@ struct prom {
 	uint64_t writes;
 };
 
-/* Names and texts of the histograms. */
+/* Help texts of the histograms. */
 static const char *const helps[KTAPE_SERIES_KINDS] = {
 	[KTAPE_SERIES_RUN_QUEUE] = "Wait of a runnable thread for a CPU.",
 	[KTAPE_SERIES_WAKEUP] = "Time from a wake-up to running.",
@@ -79,6 +80,7 @@ static const char *const helps[KTAPE_SERIES_KINDS] = {
 	[KTAPE_SERIES_BLOCK_WAIT] = "Wait of block requests for their device.",
 };
 
+/* What the time of a CPU was spent in. */
 static const struct {
 	const char *name;
 	size_t offset;
@@ -187,6 +189,7 @@ int prom_add(struct prom *p, const struct ktape_linux *l)
 	const struct ktape_linux_cpu *c;
 	int err = 0;
 
+	/* The first series are those of all values of each kind. */
 	for (size_t i = 0; i < KTAPE_SERIES_KINDS; i++) {
 		const struct ktape_series *s = ktape_linux_series(l, i);
 		struct kind *k = &p->kinds[s->kind];

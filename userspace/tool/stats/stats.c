@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * ktape stats: statistics of a trace: of Linux (report/linux.c) or, for traces of an
- * RTOS, those of TraceX, which are printed here.
+ * ktape stats: statistics of a trace: of Linux (report/linux.c) or, for traces of a real-time
+ * system, those of TraceX, the trace viewer of ThreadX, which are printed here.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@
 #include "tool/stats/live.h"
 #include "tool/stats/stats.h"
 
-#define EVERY_NS 15000000000ULL
+#define EVERY_NS 15000000000ULL /* default of --every */
 #define WINDOW	 (16ULL << 20) /* bytes of a live trace held back for sorting */
 
 struct stats_options {
@@ -225,6 +225,7 @@ static int print_stats_text(const struct stats *s)
 
 /* ---- events ------------------------------------------------------------------------------ */
 
+/* Print all events of an RTOS as TraceX has them, one a line, for --events. */
 static void print_events(const struct stats *s)
 {
 	const struct ktape_rtos_event *e;
@@ -330,7 +331,11 @@ static int make_stats(struct stats *s, bool rtos)
 	return ret ? ret : s->t.damaged ? EXIT_FAILED : code;
 }
 
-/* Check the options and choose the kind of statistics.  Return: 0 or the exit code. */
+/*
+ * Check the options, and set the kind of statistics if one of them chooses it.  It is called
+ * before the trace is open, to refuse options early, and after, with the trace's kind in @rtos.
+ * Return: 0 or the exit code.
+ */
 static int check_stats_options(const struct stats_options *o, bool *rtos)
 {
 	bool only_linux = o->conditions.nr || o->all || o->histogram || o->prom;

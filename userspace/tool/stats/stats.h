@@ -2,11 +2,12 @@
 /*
  * ktape stats and ktape diff.
  *
+ * In the order in which to read them:
+ *	condition.c	--fail-if
+ *	prom.c		metrics for Prometheus
+ *	live.c		stats --prom: when the metrics are written
  *	stats.c		ktape stats
  *	diff.c		ktape diff
- *	condition.c	--fail-if
- *	live.c		stats --prom: when metrics are written
- *	prom.c		the metrics
  *
  * What both print of a trace is in report/.
  */

@@ -13,7 +13,8 @@
 #include "tool/session/session.h"
 #include "tool/top/top.h"
 
-#define NAME_SIZE 64
+#define NAME_SIZE \
+	64 /* bytes of the text for a session, and of the name of a new folder */
 
 /**
  * struct top_device_cpu - counts of a CPU at the last interval
@@ -51,7 +52,7 @@ struct top_device {
  * top_device_open() - open a session, or print why it cannot be opened
  * @path: path of the device; NULL: KTAPE_DEVICE_PATH
  * @session: name or number; NULL: session 0
- * @device: set to the session
+ * @device: set to the session, also after an error; the caller closes it
  *
  * Return: 0 or the exit code.
  */

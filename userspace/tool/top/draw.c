@@ -25,11 +25,14 @@
 #include "tool/top/draw.h"
 
 #define TEXT_MAX 1024
-#define LABEL	 10 /* columns of the label of a curve */
-#define CURVE	 40 /* most columns of a curve */
-#define BAR	 30 /* columns of a CPU's bar */
-#define STEPS	 8
-#define NAMES	 3 /* interrupts or classes that are named */
+#define LABEL	 10		    /* columns of the label of a curve */
+#define CURVE	 40		    /* most columns of a curve */
+#define BAR	 30		    /* columns of a CPU's bar */
+#define STEPS	 8		    /* heights of a character of a curve */
+#define NAMES	 3		    /* interrupts or classes that are named */
+#define NAME	 (STATS_COLUMN + 4) /* columns of a thread's name */
+#define OTHER \
+	3 /* lines besides CPUs, curves and threads: title, heading, last line */
 
 /* Add a text, cut at the right edge; bytes that are no characters become "?". */
 static void add_text(int y, int x, const char *text)
@@ -45,6 +48,7 @@ static void add_text(int y, int x, const char *text)
 		wchar_t c;
 		size_t len = mbrtowc(&c, text, strlen(text), &state);
 
+		/* -2, -1: a character that is incomplete or invalid. */
 		if (len >= (size_t)-2 || wcwidth(c) < 0) {
 			memset(&state, 0, sizeof(state));
 			c = L'?';
@@ -310,7 +314,7 @@ static int draw_curves(int y, const struct top_state *s)
  */
 unsigned int top_draw_rows(const struct top_state *s)
 {
-	int rows = LINES - 3 - (int)TOP_CURVES;
+	int rows = LINES - OTHER - (int)TOP_CURVES;
 
 	if (s->view)
 		rows -= cpu_lines(s->view);
@@ -329,7 +333,7 @@ static void draw_thread(int y, const struct top_view *v,
 	duration_column(wait, t->wait, "ns");
 	duration_column(longest, t->wait_max, "ns");
 	put_at(y, 0, "%9d %9s %s %7.2f%% %11s %11s %11s %9" PRIu64, t->tid,
-	       process, stats_column(name, t->name, STATS_COLUMN + 4),
+	       process, stats_column(name, t->name, NAME),
 	       top_percent(t->run, v->span), run, wait, longest, t->switches);
 }
 
@@ -339,8 +343,8 @@ static void draw_threads(int y, const struct top_state *s)
 	char text[TEXT_MAX];
 
 	snprintf(text, sizeof(text), "%9s %9s %-*s %8s %11s %11s %11s %9s",
-		 "thread", "process", STATS_COLUMN + 4, "name", "cpu", "run",
-		 "waited", "longest", "switches");
+		 "thread", "process", NAME, "name", "cpu", "run", "waited",
+		 "longest", "switches");
 	put_bar(y++, text);
 	for (size_t i = s->first; i < s->nr && i < s->first + rows; i++)
 		draw_thread(y++, s->view, s->list[i]);

@@ -15,7 +15,7 @@
 #include "tool/shared/duration.h"
 #include "tool/top/top.h"
 
-#define P99 (TOP_SHARES - 1)
+#define P99 (TOP_SHARES - 1) /* the last percentile of top_shares */
 
 /**
  * top_print_head() - print the names of the columns
@@ -28,7 +28,10 @@ void top_print_head(FILE *out)
 		"run queue", "wake-up", "tracer");
 }
 
-/* Print the 99th percentile of a kind, or "-" if it has no values. */
+/*
+ * Print the 99th percentile of a kind, or "-" if it has no values.  If lost events make it
+ * uncertain, "~" follows, or "?" if it has no upper bound.
+ */
 static void print_p99(FILE *out, const struct top_view *v, unsigned int kind)
 {
 	const struct ktape_quantile *q = &v->shares[kind][P99];

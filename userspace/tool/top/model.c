@@ -2,7 +2,7 @@
 /*
  * ktape top: turn the events of a trace into intervals.
  *
- * Intervals have the time of the trace.  The library measures (stats/); an interval is
+ * Intervals have the time of the trace.  The library measures (lib/stats/); an interval is
  * a copy of its results, after which the library begins the next interval.  If a pause
  * is longer than an interval, the interval after it is longer, so that pauses cost
  * nothing.
@@ -24,7 +24,7 @@ const struct top_share top_shares[TOP_SHARES] = {
 	{ "p99", 990000 },
 };
 
-#define LOSSES_MAX 4096U /* that wait for their intervals */
+#define LOSSES_MAX 4096U /* losses that wait for their intervals */
 
 /**
  * struct top_model - the intervals of a trace
@@ -33,7 +33,7 @@ const struct top_share top_shares[TOP_SHARES] = {
  * @interval: length of an interval, in ticks
  * @begun: there was an event
  * @start: begin of the interval, in ticks
- * @end: end of the interval, in ticks
+ * @end: end of the interval, in ticks; UINT64_MAX: the end of the trace
  * @number: intervals so far
  * @events: events of the interval
  * @classes: of these, each class
@@ -43,7 +43,7 @@ const struct top_share top_shares[TOP_SHARES] = {
  * @late: a ring was overwritten: older control records do not begin the intervals
  * @losses: losses, or parts of them, that are later than the interval
  * @nr_losses: entries of @losses
- * @curves: ring of points
+ * @curves: points of the last intervals, that of interval n at (n - 1) % TOP_HISTORY
  * @take: takes the intervals
  * @arg: its first argument
  */

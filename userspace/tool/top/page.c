@@ -2,8 +2,8 @@
 /*
  * ktape top: write a page (format html) of what is read.
  *
- * The records in the rings of a session are saved in a folder, which goes when the page
- * is there; of a trace, its file or folder is taken.  A process of its own, ktape
+ * The records in the rings of a session are saved in a folder, which is removed when the page
+ * is written; of a trace, its file or folder is taken.  A process of its own, ktape
  * convert, writes the page, so that the screen goes on.  Its messages come through a
  * pipe: on the terminal they would destroy the screen.
  */
@@ -106,6 +106,7 @@ void top_page_begin(struct top_page *p, const struct top_page_source *from,
 		snprintf(said, size, "format html is not built in");
 		return;
 	}
+	/* What is said if the next functions fail without a reason of their own. */
 	snprintf(said, size, "%s", strerror(ENOMEM));
 	p->name = page_usual_name();
 	if (!p->name || !choose_trace(p, from, said, size)) {
@@ -177,7 +178,7 @@ void top_page_read(struct top_page *p, char *said, size_t size)
 }
 
 /**
- * top_page_end() - end with a page, also if it is not complete: then nothing stays
+ * top_page_end() - stop the conversion of a page; one that is not complete is not written
  * @p: the page
  * @said: set if one was being written: whether it is there
  * @size: bytes of @said

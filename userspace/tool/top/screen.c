@@ -23,6 +23,7 @@
 #include "tool/top/draw.h"
 #include "tool/top/tty.h"
 
+/* Keys that getch() returns as characters. */
 #define KEY_ESCAPE 27
 #define KEY_DELETE 127
 #define CONTROL_U  21
@@ -37,7 +38,7 @@
  * @next: interval that was not shown yet, or NULL
  * @error: negative errno of reading
  * @done: the trace has ended
- * @news: pipe with a byte for each change of these
+ * @news: pipe with a byte for each change of @next, @error or @done
  * @wake: pipe that becomes readable when the thread has to end
  * @page: page that is being written
  * @quit: the screen ends
@@ -59,6 +60,7 @@ struct screen {
 
 /* ---- the thread that reads -------------------------------------------------------------- */
 
+/* Leave an interval for the main thread, instead of one that it has not taken yet. */
 static int take_screen_view(void *arg, struct top_view *v)
 {
 	struct screen *s = arg;
@@ -99,7 +101,7 @@ static int start_feed_thread(struct screen *s)
 	return -err;
 }
 
-/* Forget what a pipe has. */
+/* Read all that a pipe has, and forget it. */
 static void drain(int fd)
 {
 	char bytes[64];

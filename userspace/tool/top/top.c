@@ -16,7 +16,7 @@
 #include "tool/shared/terminal.h"
 #include "tool/top/top.h"
 
-#define DEFAULT_NS 1000000000ULL
+#define DEFAULT_NS 1000000000ULL /* of --interval */
 
 struct top_options {
 	const char *input;

@@ -3,16 +3,16 @@
  * ktape top: statistics of a trace by intervals.
  *
  * In the order in which to read them:
- *	top.c		command line
- *	feed.c		a thread that reads the trace
  *	model.c		events to intervals
  *	order.c		which threads are shown, and in which order
  *	lines.c		an interval as lines of text or as JSON
  *	device.c	session: cost, profile, snapshot
- *	screen.c	the screen and its keys
- *	draw.c		what is on the screen
+ *	feed.c		read a trace, hand over its intervals
+ *	page.c		a page (HTML) of what is read
  *	tty.c		the terminal's state, signals
- *	page.c		a page of what is read
+ *	draw.c		what is on the screen
+ *	screen.c	the screen and its keys, with a thread that reads
+ *	top.c		command line
  *
  * screen.c, draw.c and tty.c are built only with ncurses.
  */
@@ -35,7 +35,7 @@
 #define TOP_HISTORY 120U  /* intervals that curves show */
 #define TOP_THREADS 4096U /* most threads of an interval */
 #define TOP_SERIES  256U  /* most series of single interrupts */
-#define TOP_SHARES  3U
+#define TOP_SHARES  3U	  /* number of percentiles */
 
 /* What the curves show. */
 enum top_curve {
@@ -216,7 +216,7 @@ void top_feed_close(struct top_feed *f);
  * @pid: process that writes it, or 0
  * @errors: its messages, or -1
  * @name: path of the page
- * @saved: folder that goes when the page is there, or NULL
+ * @saved: folder with records of the session, removed when the page is written; or NULL
  * @text: the first messages
  * @len: bytes of @text
  */
@@ -232,7 +232,7 @@ struct top_page {
 /**
  * struct top_page_source - what becomes a page
  * @device: session, or NULL
- * @path: trace, or NULL
+ * @path: trace that is read, or NULL: it comes from a pipe.  Not used if there is a session
  */
 struct top_page_source {
 	struct top_device *device;

@@ -31,7 +31,17 @@
 
 #define LEAVE_SIZE 128
 
-/* There is one terminal, and signal handlers can only reach static variables. */
+/*
+ * There is one terminal, and signal handlers can only reach static variables.
+ *
+ * @in: descriptor of keys, also as the stream @keys; @out: of the screen
+ * @screen: the screen of ncurses
+ * @saved: settings of the terminal before
+ * @signals: pipe to which handlers write the numbers of signals
+ * @leave: sequences of bytes that leave the screen; @leave_size: their length
+ * @shown: the terminal shows the screen
+ * @ending: a signal has come that ends the command
+ */
 static struct {
 	int in;
 	int out;
@@ -155,7 +165,7 @@ static int open_keys(void)
 {
 	tty.in = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
 	if (tty.in < 0 && isatty(STDIN_FILENO))
-		tty.in = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
+		tty.in = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 	tty.out = STDOUT_FILENO;
 	if (tty.in < 0 || tcgetattr(tty.in, &tty.saved))
 		return -errno;

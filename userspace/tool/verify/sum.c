@@ -38,7 +38,7 @@ static unsigned int permille(const struct ktape_verify_sum *sum)
 			      (PERMILLE - 1));
 }
 
-/* Return whether events were lost or overwritten. */
+/* Return whether events were lost, or missed: overwritten before they were read. */
 static bool lacks_counted_events(const struct ktape_verify *verify)
 {
 	struct ktape_verify_cpu c = { .cpu = 0 };

@@ -2,7 +2,7 @@
 /*
  * ktape verify: check that a trace is consistent, or prove that an event did not
  * occur (--absent).  This file has the command line and the output; the rules are
- * the library's (verify/).
+ * the library's (lib/verify/).
  */
 #include <errno.h>
 #include <limits.h>
@@ -29,7 +29,7 @@
 #include "tool/shared/text.h"
 #include "tool/verify/verify.h"
 
-#define NAMES 1024U /* values of a field to look up names for */
+#define NAMES 1024U /* a name is compared with those of the values below this */
 
 /* Exit codes of --absent besides EXIT_OK (proved) and EXIT_USAGE. */
 enum { EXIT_FOUND = 1, EXIT_NOT_ENABLED = 3, EXIT_FILTERED, EXIT_LOST };
@@ -229,7 +229,7 @@ static void print_cpu_counts(const struct run *r)
 		printf("%12llu %12llu ", (unsigned long long)c.records,
 		       (unsigned long long)c.filtered);
 		print_count(10, c.lost);
-		print_count(11, c.missed);
+		print_count(11, c.missed); /* overwritten before they were read */
 		print_count(10, c.cut);
 		if (c.samples >= KTAPE_TRACER_SAMPLES)
 			printf("about %s, by %llu samples\n",
@@ -361,6 +361,7 @@ static int take_range(struct run *r, const struct kt_command *command,
 	return 0;
 }
 
+/* Tell the library what --absent asks, before the check.  Return: 0 or the exit code. */
 static int ask_absence(struct run *r, const struct kt_command *command)
 {
 	struct ktape_absence q = { .one_cpu = r->o.cpu != UINT64_MAX,
@@ -441,6 +442,7 @@ static int find_absent_cpu(const struct run *r)
 		       range_refuse_cpu(&range, r->o.cpu);
 }
 
+/* Check the trace and print the result.  Return: the exit code. */
 static int verify_all(struct run *r, const char *path)
 {
 	int ret = ktape_verify_run(r->verify), cpu = 0;

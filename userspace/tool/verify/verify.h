@@ -2,9 +2,10 @@
 /*
  * ktape verify: is a trace whole and consistent?  The library checks (lib/verify).
  *
- *	verify.c	options, findings as text
+ * In the order in which to read them:
  *	sum.c		the last lines and the exit code
  *	json.c		findings and counts as JSON, also for pages
+ *	verify.c	options, findings as text
  */
 #ifndef _KT_TOOL_VERIFY_H
 #define _KT_TOOL_VERIFY_H

@@ -8,12 +8,13 @@
 #define ERRNO_MAX    4095
 #define NR_AND_TABLE 0x3ffffU /* number and table of a system call, in dat20 */
 #define TABLE_SHIFT  16
-#define LARGE	     (1U << 18)
+#define LARGE	     (1U << 18) /* in dat20: the number does not fit its 16 bits */
 
-/* Names of enum ktape_abi, by the two bits of dat20 that hold it. */
+/* Names of the tables, by the bits "compat" and "x32" of dat20. */
 static const uint8_t abis[] = { PQ_WORD_NATIVE, PQ_WORD_COMPAT, PQ_WORD_X32,
 				PQ_WORD_COMPAT };
 
+/* Return the name of the error, PQ_NONE if there is none or the result is no status. */
 static int64_t error_name(struct pq *pq, uint32_t key, int64_t ret)
 {
 	const char *text;
@@ -74,7 +75,7 @@ static void end_call_row(struct pq *pq, const struct kt_line *l)
 	if (!t || !t->in_call)
 		return;
 	t->in_call = false;
-	/* The exit of rt_sigreturn() has no number: the number is that of the entry. */
+	/* The exit of rt_sigreturn() has no number (LARGE is set): take that of the entry. */
 	if ((t->call != (e->dat20 & NR_AND_TABLE) && !(e->dat20 & LARGE)) ||
 	    !pq_is_sure(pq, t->call_since))
 		return;
@@ -82,6 +83,7 @@ static void end_call_row(struct pq *pq, const struct kt_line *l)
 		     (int64_t)kt_get64(wide ? e->blob : e->args));
 }
 
+/* A long call in one record: the session records only calls above a time, its gate. */
 static void put_call_span(struct pq *pq, const struct kt_line *l)
 {
 	uint64_t start, ret;

@@ -9,16 +9,18 @@
  */
 #include "internal.h"
 
-#define COUNTS	     7U /* numbers of a ledger record */
-#define MOMENT_START 1U
+#define COUNTS 7U /* numbers of a ledger record, see reasons[] */
+#define MOMENT_START \
+	1U /* field "moment" of a ledger record: the session started */
 #define KEY_START \
-	256U /* in @keys: begin of a CPU's ledger, beside those of 8 bits */
+	256U /* in @keys: when a CPU's ledger started; class and ring take 8 bits */
 
+/* What the numbers count: events emitted, events filtered, then losses by reason. */
 static const char *const reasons[COUNTS] = {
 	NULL, NULL, "full", "nested", "too_big", "shed", "rate",
 };
 
-/* Counts of a class in a ring of a CPU: at the first ledger record, and at the last. */
+/* Counts of a class in a ring of a CPU at the first ledger record and at the last, and when. */
 struct counts {
 	uint64_t first[COUNTS];
 	uint64_t last[COUNTS];
@@ -29,9 +31,9 @@ struct counts {
 
 /**
  * struct pq_ledger - what the module reported
- * @counts: by number in @keys
+ * @counts: by the index that @keys has
  * @nr: entries of @counts
- * @keys: index in @counts by CPU, ring and class
+ * @keys: index in @counts by CPU, ring and class; see also KEY_START
  * @stored: events of the trace, without names
  * @lost: lost events, as far as counted
  * @gaps: number of losses
@@ -253,6 +255,7 @@ static void take_missed(struct pq *pq, const struct ktape_event *e)
 	put_capture_loss(pq, &loss);
 }
 
+/* A reader that stalled for so many milliseconds, until the session no longer waits for it. */
 static void take_evict(struct pq *pq, const struct ktape_event *e)
 {
 	const uint64_t ticks =
@@ -271,6 +274,7 @@ static void take_evict(struct pq *pq, const struct ktape_event *e)
 
 /* ---- the ledger ------------------------------------------------------------------------- */
 
+/* Return the counts that a ledger record is about, made if needed; NULL = no memory. */
 static struct counts *find_counts(struct pq *pq, const struct ktape_event *e)
 {
 	struct pq_ledger *l = pq->ledger;
@@ -281,6 +285,7 @@ static struct counts *find_counts(struct pq *pq, const struct ktape_event *e)
 		return NULL;
 	if (k->extra)
 		return &l->counts[k->value];
+	/* The array doubles whenever its entries are a power of two. */
 	more = l->nr & (l->nr - 1) ?
 		       l->counts :
 		       realloc(l->counts, (l->nr ? l->nr * 2 : 1) * sizeof(*more));
@@ -294,8 +299,8 @@ static struct counts *find_counts(struct pq *pq, const struct ktape_event *e)
 }
 
 /*
- * A trace may begin with the session, at its ledger of the start, or later.  The ledger of
- * the start has no records of classes without events: those begin at 0.
+ * A trace may begin with the ledger records of the session's start, or later.  Classes
+ * without events have no record at the start: if there was one of any class, they begin at 0.
  */
 static void take_capture_ledger(struct pq *pq, const struct ktape_event *e)
 {
@@ -335,6 +340,7 @@ static void put_capture_ledger(struct pq *pq)
 				kt_map_find(&l->keys, key, cpu);
 			const struct counts *c = k ? &l->counts[k->value] : NULL;
 
+			/* The first two count no losses. */
 			for (unsigned int i = 2; c && i < COUNTS; i++) {
 				struct loss loss = {
 					.from = c->ts_first,
@@ -473,7 +479,7 @@ static void list_filters(const struct pq_ledger *l, char *list, size_t size)
 	}
 }
 
-/* Find a value of the trace's metadata, which has no member in struct ktape_info. */
+/* Find a text in the trace's metadata, for what struct ktape_info lacks.  @key: up to its quote. */
 static int64_t find_capture_env(struct pq *pq, const char *key)
 {
 	const char *at = pq->s->metadata, *end = at + pq->s->metadata_len;

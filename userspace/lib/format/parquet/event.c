@@ -16,7 +16,7 @@ enum role { ROLE_NONE, ROLE_SYMBOL, ROLE_OBJECT, ROLE_CALL };
 
 /**
  * struct pq_plan - where the fields of an event go
- * @columns: by field, the column of its number; 0: it has none
+ * @columns: by field in the order of kt_fields_next(), the column of its number; 0: none
  * @roles: by field, enum role
  * @fields: number of fields
  */

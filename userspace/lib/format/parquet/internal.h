@@ -159,10 +159,10 @@ struct pq_irq {
  * @profiled: @mask is valid
  * @mask: its profile
  * @tid: running thread, -1: not known
- * @running: utid of the open slice; @since: begin of the slice
+ * @running: utid of the thread whose slice is open
  * @open: there is an open slice
- * @since: its begin, in ticks
- * @priority: priority of its thread
+ * @since: begin of the open slice, in ticks
+ * @priority: priority of that thread
  * @depth: number of running interrupt handlers
  * @irqs: running interrupt handlers, the innermost last
  */
@@ -208,25 +208,26 @@ struct pq_ledger;
  * @begun: @begin is valid
  * @begin: time of the first event, in ticks
  * @last: time of the last event, in ticks
- * @lost_to: end of the last loss, or of the last time in which events were not enabled
- *	that are enabled since then, in ticks: no slice that begins before is written
- * @late_to: the latest begin of a ring whose beginning was overwritten, in ticks: no slice
- *	that begins before and may have changed CPUs is written
+ * @lost_to: end of the last loss, or when a profile last enabled more events, in ticks:
+ *	what began before may have ended unseen, so it has no row, and a marker no duration
+ * @late_to: the latest begin of a ring whose beginning was overwritten, in ticks: the
+ *	same for what may have moved to another CPU (threads' states, calls, markers)
  * @cpus: by number; NULL: no event of it yet
  * @nr_cpus: entries of @cpus
  * @threads: the index is the utid
  * @nr_threads: entries of @threads
  * @by_tid: index of the newest thread of an id
- * @recent: by the lowest bits of the id, index of the thread that was found last
+ * @recent: by id modulo PQ_RECENT, index of the thread that was found last
  * @processes: the index is the upid
  * @nr_processes: entries of @processes
  * @by_pid: index of the newest process of an id
- * @raised: begin of the wait of a soft interrupt, by CPU and vector
- * @spans: open markers
+ * @raised: waits of soft interrupts, by CPU and vector; see irq.c
+ * @spans: open markers; see mark.c
  * @plans: by opcode, where the fields of an event go
  * @names: by opcode, name of the event, or PQ_NONE
  * @classes: by opcode, name of the class, or PQ_NONE
- * @syscalls: by number and table, name of the call, or PQ_NONE - 1: not looked up
+ * @syscalls: by number and table, name of the call or PQ_NONE; PQ_NONE - 1: not looked
+ *	up yet
  * @words: by enum pq_word, number of the name
  * @turn: changes of the registry's names other than those of threads, plus 1
  * @found: names that were looked up, by hash
@@ -326,7 +327,7 @@ void pq_lost(struct pq *pq, const struct ktape_notice *n);
 int pq_put_capture(struct pq *pq);
 void pq_capture_free(struct pq *pq);
 
-/* Check that no event was missing since @from: then what is open has not ended meanwhile. */
+/* Check that no event is missing since @from: what began then has not ended unseen. */
 static inline bool pq_is_sure(const struct pq *pq, uint64_t from)
 {
 	return from >= pq->lost_to && from >= pq->late_to;
@@ -339,7 +340,7 @@ static inline int64_t pq_time(struct pq *pq, uint64_t ts)
 			 (uint64_t)pq->s->info->boot_offset_ns);
 }
 
-/* Return the nanoseconds from @from to @to. */
+/* Return the nanoseconds from @from to @to, 0 if @to is earlier. */
 static inline int64_t pq_ns(struct pq *pq, uint64_t from, uint64_t to)
 {
 	return to > from ?
@@ -374,7 +375,7 @@ static inline struct kt_pq_rows *pq_begin(struct pq *pq, unsigned int table,
 	return &pq->rows[table];
 }
 
-/* End a row. */
+/* End a row, and write the rows of its table if they fill a row group. */
 static inline void pq_end(struct pq *pq, unsigned int table)
 {
 	int err = 0;

@@ -8,10 +8,10 @@
 enum { KIND_IRQ, KIND_IPI, KIND_TICK, KIND_SOFTIRQ, KINDS };
 
 static const struct {
-	uint8_t begin;
+	uint8_t begin; /* opcodes; span: begin and end in one record, 0: none */
 	uint8_t end;
 	uint8_t span;
-	uint8_t bits; /* of dat20 are its number */
+	uint8_t bits; /* lowest bits of dat20, which are its number */
 	uint8_t type; /* enum ktape_field_type of the number */
 	uint8_t word; /* enum pq_word: name of the kind */
 } kinds[KINDS] = {
@@ -25,6 +25,12 @@ static const struct {
 			   KTAPE_EV_SOFTIRQ_SPAN, 8, KTAPE_TYPE_SOFTIRQ, 0 },
 };
 
+/*
+ * Keys of pq->raised, beside CPU and vector.  OPEN: value is the time of the first raise, extra
+ * is true.  ENDED: value is the same, extra is the time at which the handler began.
+ */
+enum { WAIT_OPEN, WAIT_ENDED };
+
 static uint32_t irq_number_of(const struct ktape_event *e, unsigned int kind)
 {
 	return e->dat20 & ((1U << kinds[kind].bits) - 1);
@@ -34,8 +40,8 @@ static void put_softirq(struct pq *pq, const struct kt_line *l,
 			const struct pq_irq *irq)
 {
 	const struct ktape_event *e = l->event;
-	struct kt_map_entry *raised =
-		kt_map_find(&pq->raised, 1, (uint64_t)e->cpu << 32 | irq->id);
+	struct kt_map_entry *raised = kt_map_find(
+		&pq->raised, WAIT_ENDED, (uint64_t)e->cpu << 32 | irq->id);
 	struct kt_pq_rows *r = pq_begin(pq, PQ_SOFTIRQ_SLICE, irq->since);
 
 	kt_pq_put(r, PQ_SOFTIRQ_SLICE_DUR, pq_ns(pq, irq->since, e->ts));
@@ -72,8 +78,9 @@ static void put_irq_row(struct pq *pq, const struct kt_line *l,
 /* The wait of a soft interrupt counts from its first raise to its start. */
 static void raise_softirq(struct pq *pq, const struct ktape_event *e)
 {
-	struct kt_map_entry *w = kt_map_put(
-		&pq->raised, 0, (uint64_t)e->cpu << 32 | (e->dat20 & 0xff));
+	struct kt_map_entry *w =
+		kt_map_put(&pq->raised, WAIT_OPEN,
+			   (uint64_t)e->cpu << 32 | (e->dat20 & 0xff));
 
 	if (!w) {
 		pq->s->error = -ENOMEM;
@@ -89,14 +96,14 @@ static void raise_softirq(struct pq *pq, const struct ktape_event *e)
 static void start_softirq(struct pq *pq, const struct ktape_event *e, uint32_t vec)
 {
 	const uint64_t key = (uint64_t)e->cpu << 32 | vec;
-	struct kt_map_entry *w = kt_map_find(&pq->raised, 0, key);
+	struct kt_map_entry *w = kt_map_find(&pq->raised, WAIT_OPEN, key);
 	uint64_t since;
 
 	if (!w)
 		return;
 	since = w->value;
 	kt_map_remove(&pq->raised, w);
-	w = kt_map_put(&pq->raised, 1, key);
+	w = kt_map_put(&pq->raised, WAIT_ENDED, key);
 	if (!w) {
 		pq->s->error = -ENOMEM;
 		return;
@@ -133,7 +140,7 @@ static void end_irq_row(struct pq *pq, struct pq_cpu *c,
 	}
 }
 
-/* A gate recorded begin and end in one record: no loss can be inside. */
+/* A long interrupt in one record, which a gate of the session wrote: no loss can be inside. */
 static void put_irq_span(struct pq *pq, const struct kt_line *l, unsigned int kind)
 {
 	struct pq_irq irq = {

@@ -3,7 +3,8 @@
  * Markers and values of programs: the tables marker and value.
  *
  * Spans of a marker nest within their thread, or among all threads if the marker is
- * global.  pq->spans has the begin of each open one, by depth, and the depth.
+ * global.  pq->spans has, by owner and id, the number of open spans, and by owner and
+ * depth << DEPTH_SHIFT | id the time at which each of them began.
  */
 #include "internal.h"
 
@@ -11,7 +12,7 @@
 #define DEPTH_MAX   1024U      /* deeper spans have no duration */
 #define SPANS_MAX   (1U << 20) /* most open spans that are known */
 
-/* Which markers belong together: those of a thread, or global ones. */
+/* Return the owner of a marker: thread id + 1, or 0 if the marker is global. */
 static uint32_t marker_owner_of(const struct ktape_event *e)
 {
 	return e->dat20 & 1 && e->tid >= 0 ? (uint32_t)e->tid + 1 : 0;
@@ -41,7 +42,7 @@ static void begin_span(struct pq *pq, const struct ktape_event *e)
 		span->value = e->ts;
 }
 
-/* Return the duration of the innermost span of a marker, -1 if none is open. */
+/* End the innermost span of a marker.  Return: its duration, -1 if that is not known. */
 static int64_t end_span(struct pq *pq, const struct ktape_event *e)
 {
 	const uint32_t id = ktape_event_arg(e, 0);

@@ -96,7 +96,7 @@ int64_t pq_class_name(struct pq *pq, unsigned int opcode)
 	return pq->classes[opcode];
 }
 
-/* Names of these depend on the thread or the CPU of the event as well. */
+/* Check whether names of a type depend on the thread or the CPU of the event as well. */
 static bool is_of_event(unsigned int type)
 {
 	return type == KTAPE_TYPE_MARKER || type == KTAPE_TYPE_VALUEID ||
@@ -110,7 +110,7 @@ static bool is_of_event(unsigned int type)
  * @type: enum ktape_field_type
  * @value: the value
  *
- * The name is looked up again when the registry has learned another one.
+ * A name is looked up once, and again after a change of the registry (pq->turn).
  *
  * Return: the number of the name, or PQ_NONE.
  */

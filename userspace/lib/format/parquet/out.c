@@ -84,7 +84,7 @@ static int parquet_begin(struct kt_sink *s)
 	return err ? err : pq_place_open(pq, folder, size, capture);
 }
 
-/* Note the first time of the trace, which its name and its head have. */
+/* Note the first and the last time of the trace.  The first is in its name (place.c). */
 static int begin_at(struct pq *pq, uint64_t ts)
 {
 	if (pq->begun) {
@@ -103,7 +103,7 @@ static bool is_wake_row(uint8_t opcode)
 	       opcode == KTAPE_EV_SCHED_WAKEUP_NEW;
 }
 
-/* Make rows of all tables but "event".  The order is that of the statistics. */
+/* Make rows of the tables but "event", in the order in which ktape stats takes an event. */
 static void put_tables(struct pq *pq, struct pq_cpu *c, const struct kt_line *l)
 {
 	const struct ktape_event *e = l->event;

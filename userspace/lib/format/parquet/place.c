@@ -5,11 +5,12 @@
  *	FILE							one file, of events
  *	DIR/TABLE/v=1/date=YYYY-MM-DD/host=HOST/CAPTURE-N.parquet	a folder
  *
- * The date is that of the rows, in UTC: a row group is in order of time, so its rows are
- * divided at midnight.  A trace whose clock is not related to UTC has NO_DATE there.  A file that has reached its size is followed by one with the next
- * N.  Until the end of the conversion all files are in one temporary folder in DIR; then
- * they are renamed, those of the table capture last.  So a reader never sees a part of
- * a file, and a trace that has its row in capture has all its files.
+ * The date is that of the rows, in UTC: rows are sorted by time before they are written, and
+ * divided at midnight.  A trace whose clock is not related to UTC has NO_DATE there.  A file
+ * that has reached its size is followed by one with the next N.  Until the end of the
+ * conversion all files are in one temporary folder in DIR; then they are renamed, those of
+ * the table capture last.  So a reader never sees a part of a file, and a trace that has its
+ * row in capture has all its files.
  */
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -48,7 +49,7 @@ struct file {
 
 /**
  * struct pq_place - the files
- * @single: the only file
+ * @single: writer of the only file; NULL: it has no bytes yet, or there is a folder
  * @folder: descriptor of DIR, -1: one file
  * @inner: descriptor of the temporary folder, -1: there is none (any more)
  * @temp: its name
@@ -117,8 +118,8 @@ int pq_place_open(struct pq *pq, const char *folder, uint64_t size,
 }
 
 /*
- * Make the name of the trace: UUID of the recording and time of the first event, by its
- * clock if the trace has no date.
+ * Make the name of the trace: the first 8 bytes of the recording's UUID and the time of the
+ * first event, which is that of the trace clock if the trace has no date.
  */
 static void name_capture(struct pq *pq, char *text, size_t size)
 {
@@ -146,8 +147,10 @@ static void name_capture(struct pq *pq, char *text, size_t size)
 }
 
 /**
- * pq_place_begin() - Take the name of the trace, when the first event is known
+ * pq_place_begin() - Set what all rows have, when the first event is known
  * @pq: the tables
+ *
+ * It is the name of the trace, the distance to UTC and, in a single file, the host.
  *
  * Return: 0 or negative errno.
  */
@@ -194,7 +197,7 @@ static int close_file(struct pq *pq, struct file *f)
 {
 	int err = end_file(pq, f->file, f->table);
 
-	/* A name must not outlive a crash of the machine without its content. */
+	/* After a crash of the machine no file may have its final name without its content. */
 	if (!err && fdatasync(f->fd))
 		err = -errno;
 	if (close(f->fd) && !err)
@@ -233,7 +236,7 @@ static int make_table_file(struct pq *pq, unsigned int table, int64_t day,
 	return err;
 }
 
-/* Return the open file of a table for a day, made if needed. */
+/* Find the open file of a table for a day, made if needed.  Return: 0 or negative errno. */
 static int find_file(struct pq *pq, unsigned int table, int64_t day,
 		     struct file **file)
 {
@@ -248,7 +251,7 @@ static int find_file(struct pq *pq, unsigned int table, int64_t day,
 			return 0;
 		}
 	}
-	/* Rows go on: a file of two days before gets no more, or hardly any. */
+	/* Rows come by time, nearly: close files of two and more days before, to have few open. */
 	for (size_t i = 0; i < p->nr; i++) {
 		if (!p->files[i].file || p->files[i].table != table ||
 		    p->files[i].day > day - 2)
@@ -311,7 +314,7 @@ static int put_table_part(struct pq *pq, unsigned int table,
 	return err;
 }
 
-/* Divide rows by their day. */
+/* Write rows, each to the file of its day. */
 static int put_days(struct pq *pq, unsigned int table, struct kt_pq_part *part)
 {
 	const uint32_t nr = part->to;
@@ -326,6 +329,7 @@ static int put_days(struct pq *pq, unsigned int table, struct kt_pq_part *part)
 		day = day_of(part, part->from);
 		part->to = nr;
 		if (day_of(part, nr - 1) != day) {
+			/* It ends, because the last row is of another day. */
 			part->to = part->from + 1;
 			while (day_of(part, part->to) == day)
 				part->to++;
@@ -460,7 +464,7 @@ static int end_single(struct pq *pq)
 	const struct kt_pq_part none = { .rows = &pq->rows[PQ_EVENT] };
 	int err = pq_flush(pq, PQ_EVENT);
 
-	/* A file without events has no row group. */
+	/* Without events there was no row group: make the file all the same. */
 	if (!err)
 		err = put_single(pq, &none);
 	return err ? err : end_file(pq, pq->place->single, PQ_EVENT);
@@ -518,6 +522,8 @@ bool pq_place_is_staged(const struct pq *pq)
  * pq_place_move() - Let the tables go to another folder
  * @pq: tables whose files have temporary names
  * @folder: descriptor of the folder, owned by @pq after success
+ *
+ * After an error the files are where they were.
  *
  * Return: 0 or negative errno.
  */

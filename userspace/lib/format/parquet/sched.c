@@ -9,14 +9,17 @@
  *	sched_blocked	says why the next sleep begins
  *
  * The rules are those of the statistics (ktape stats), so that waits for a CPU have as many rows
- * as values there.  A slice that began before the end of a loss, or before the events that end
- * it were enabled, is not written: it may have ended without an event.
+ * as values there.  A loss ends the slice of its CPU.  A wait or sleep that began before the end
+ * of a loss on any CPU, or before the events that end it were enabled, is not written: it may have
+ * ended without an event.
  */
 #include "internal.h"
 
-#define STATE_SHIFT 16 /* of dat20 of sched_switch */
-#define CPU_SHIFT   8  /* of dat20 of wake-ups: the CPU, behind the priority */
-#define CPU_MASK    0xfffU
+#define STATE_SHIFT \
+	16 /* dat20 of sched_switch: 8 bits priority of prev, of next, state */
+#define PRIO_SHIFT 8
+#define CPU_SHIFT  8 /* dat20 of wake-ups: 8 bits priority, then the CPU */
+#define CPU_MASK   0xfffU
 
 static int64_t sched_state_name(struct pq *pq, unsigned int state)
 {
@@ -62,7 +65,7 @@ static void put_state_row(struct pq *pq, struct pq_thread *t, uint64_t ts, bool 
 	pq_end(pq, PQ_THREAD_STATE);
 }
 
-/* Put a thread into a state. */
+/* Put a thread into a state, and write the row of the state before. */
 static void set_state(struct pq *pq, struct pq_thread *t, unsigned int state,
 		      uint32_t cpu, uint64_t ts)
 {
@@ -91,6 +94,7 @@ static void put_slice(struct pq *pq, const struct pq_cpu *c, uint32_t cpu,
 	pq_end(pq, PQ_SCHED_SLICE);
 }
 
+/* Put the thread that leaves a CPU into its next state.  @name: of that state, or PQ_NONE. */
 static void switch_out(struct pq *pq, const struct ktape_event *e, int32_t tid,
 		       unsigned int state, int64_t name)
 {
@@ -135,7 +139,7 @@ void pq_switch(struct pq *pq, struct pq_cpu *c, const struct ktape_event *e)
 	c->open = true;
 	c->since = e->ts;
 	c->running = (uint32_t)pq_utid(pq, t);
-	c->priority = e->dat20 >> 8 & 0xff;
+	c->priority = e->dat20 >> PRIO_SHIFT & 0xff;
 	if (t->tid)
 		set_state(pq, t, PQ_RUNNING, e->cpu, e->ts);
 }
@@ -203,11 +207,11 @@ void pq_blocked(struct pq *pq, const struct kt_line *l)
 }
 
 /**
- * pq_cut() - End the slice of a CPU at a loss
+ * pq_cut() - End the slice of a CPU at a loss, or where the profile becomes empty
  * @pq: the tables
  * @c: the CPU
  * @cpu: its number
- * @ts: begin of the loss, in ticks
+ * @ts: the time, in ticks
  */
 void pq_cut(struct pq *pq, struct pq_cpu *c, uint32_t cpu, uint64_t ts)
 {

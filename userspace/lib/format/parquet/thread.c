@@ -32,7 +32,7 @@ static int32_t find_process(struct pq *pq, uint32_t utid, int32_t pid)
 
 	if (!e)
 		return (int32_t)fail_thread_row(pq);
-	/* The first thread of a process has its number: another birth, another process. */
+	/* A thread with the process's id leads it: one born at another time leads another process. */
 	if (e->extra && t->tid == pid) {
 		p = &pq->processes[e->value];
 		if (pq->threads[p->leader].tid == pid &&
@@ -67,7 +67,7 @@ static void learn_thread_row(struct pq *pq, uint32_t utid,
 	t->known = true;
 	t->born = o->born;
 	t->died = o->died;
-	t->kernel = o->param2 >> 16 & 1;
+	t->kernel = o->param2 >> 16 & 1; /* see KTAPE_OBJ_THREAD */
 	t->name = pq_name(pq, o->name, o->name_len);
 	if (t->pid != (int32_t)o->param1 || name == PQ_NONE) {
 		t->pid = (int32_t)o->param1;
@@ -159,7 +159,7 @@ struct pq_thread *pq_thread(struct pq *pq, int32_t tid, uint64_t ts)
 }
 
 /**
- * pq_registry() - Take note of a change of the registry
+ * pq_registry() - Forget names that a change of the registry may have made stale
  * @pq: the tables
  * @e: registry record
  */

@@ -3,7 +3,7 @@
  * Events that are no tracepoints: samples of software and hardware events, which have only the
  * fields of the sample, and records of context switches.  Both are user events.
  *
- * Names of the former come from the feature "event description" or from updates of a pipe:
+ * Names of events come from the feature "event description" or, in a pipe, from updates:
  *
  *	description	| count 32 | attribute size 32 | event | event | ...
  *	event		| attribute | ids 32 | name: its size 32, bytes | ids 64 ... |
@@ -11,14 +11,18 @@
  */
 #include "internal.h"
 
-#define UPDATE_NAME 2U
+#define UPDATE_NAME 2U	/* the kind of update that names an event */
 #define INDEX_ENTRY 32U /* id, index, CPU, thread */
+
+#define TYPE_HARDWARE 0U /* enum perf_type_id */
+#define TYPE_SOFTWARE 1U
 
 #define MISC_SWITCH_OUT	    (1U << 13)
 #define MISC_SWITCH_PREEMPT (1U << 14)
 
 /* ---- names of events ---------------------------------------------------------------------- */
 
+/* By perf_event_attr.config. */
 static const char *const software[] = {
 	"cpu-clock",	    "task-clock",   "page-faults",  "context-switches",
 	"cpu-migrations",   "minor-faults", "major-faults", "alignment-faults",
@@ -96,9 +100,9 @@ static void name_class(const struct pd_attr *a, struct kt_tp_class *c)
 {
 	const char *name = a->name;
 
-	if (!name && a->type == 1 && a->config < KT_ARRAY_SIZE(software))
+	if (!name && a->type == TYPE_SOFTWARE && a->config < KT_ARRAY_SIZE(software))
 		name = software[a->config];
-	if (!name && a->type == 0 && a->config < KT_ARRAY_SIZE(hardware))
+	if (!name && a->type == TYPE_HARDWARE && a->config < KT_ARRAY_SIZE(hardware))
 		name = hardware[a->config];
 	if (name)
 		snprintf(c->name, sizeof(c->name), "%s", name);
@@ -109,7 +113,7 @@ static void name_class(const struct pd_attr *a, struct kt_tp_class *c)
 
 /* ---- what records say of later samples --------------------------------------------------- */
 
-/* Take on which CPU each event counts. */
+/* Take on which CPU each event counts, from an ID_INDEX record. */
 void pd_take_index(struct perf *f, const uint8_t *record, size_t len)
 {
 	uint64_t nr = len < 16 ? 0 :
@@ -255,6 +259,7 @@ int pd_emit_switch(struct kt_import *s, const uint8_t *record, size_t len,
 	return kt_tp_emit(&f->tp, *c, at, f->values);
 }
 
+/* Free the names and classes of events, and the paths of cgroups. */
 void pd_free_events(struct perf *f)
 {
 	for (size_t i = 0; i < f->nr_attrs; i++) {

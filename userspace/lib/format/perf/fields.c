@@ -165,7 +165,12 @@ static bool take_words(struct rest *r, enum pd_field which, uint64_t nr)
 	return true;
 }
 
-/* Take the values of counters, of one event or of its group. */
+/*
+ * Take the values of counters, of one event or of its group.  As far as read_format has them:
+ *
+ *	one event	| value | enabled | running | id | lost |
+ *	a group		| nr | enabled | running | value, id, lost | value, id, lost | ...
+ */
 static bool take_read(struct rest *r, const struct pd_attr *a)
 {
 	uint64_t format = a->read_format, nr = 1, each = 1;

@@ -5,11 +5,11 @@
  *	"PERFILE2" | size 64 | attribute size 64 | attributes | records | types | features 256 bits
  *	attribute	= perf_event_attr | ids
  *
- * where attributes, records, types and ids are offset 64 and size 64.  Behind the records
+ * where attributes, records, types and ids each are an offset 64 and a size 64.  Behind the records
  * come offset and size of each feature whose bit is set.  The feature "tracing data" is a
  * description of the kernel's events as trace-cmd writes it (format/tracing_data.h).
  *
- * tools/perf/Documentation/perf.data-file-format.txt of the kernel.
+ * See tools/perf/Documentation/perf.data-file-format.txt in the kernel's sources.
  */
 #include "internal.h"
 
@@ -17,7 +17,7 @@
 #define PIPE_SIZE 16U
 #define FEATURES  72U /* offset of their bits */
 
-/* Find the order of the bytes in a file by how it begins.  Return: false if it is none. */
+/* Find the order of the bytes in a file by how it begins.  Return: false if it is no perf.data. */
 static bool take_magic(struct perf *f, const struct kt_part *head)
 {
 	f->big = head->len >= 8 && !memcmp(head->data, "2ELIFREP", 8);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Read the tracepoints of a perf.data.
+ * Read a perf.data.
  *
  *	head (head.c) | record | record | ... | features
  *	record	| type 32 | misc 16 | size 16 | ... |
@@ -34,7 +34,7 @@
 
 /* ---- records in the order of time ------------------------------------------------------------ */
 
-/* Set the entry for the last event of a CPU.  Return: 0, -ERANGE or -ENOMEM. */
+/* Set @last to the entry with the time of a CPU's last event.  Return: 0, -ERANGE or -ENOMEM. */
 static int last_of(struct perf *f, uint32_t cpu, uint64_t **last)
 {
 	uint64_t *more;
@@ -75,6 +75,7 @@ static int find_perf_cpu(struct kt_import *s, const struct pd_sample *sample,
 	return err;
 }
 
+/* Return the id of a tracepoint, with which its raw data begin. */
 static uint32_t perf_record_id(const struct perf *f, const struct pd_sample *sample)
 {
 	if (sample->raw_size < f->described.layouts.type_size)
@@ -112,7 +113,7 @@ static int take_sample(struct kt_import *s, const uint8_t *record, size_t len,
 	struct kt_foreign at;
 	int err = 0;
 
-	/* take_perf_record() has read it before. */
+	/* It cannot fail: take_perf_record() has read the sample before. */
 	pd_read_sample(f, record + 8, len - 8, &sample, &f->fields);
 	if (sample.attr->tracepoint) {
 		l = kt_layout_find(&f->described.layouts,
@@ -159,6 +160,7 @@ static int take_perf_switch(struct kt_import *s, const uint8_t *record,
 
 /* ---- losses -------------------------------------------------------------------------------------- */
 
+/* Take | head | id 64 | count 64 | of LOST, or | head | count 64 | of LOST_SAMPLES. */
 static int take_perf_lost(struct kt_import *s, const uint8_t *record,
 			  size_t len, uint64_t offset)
 {
@@ -185,14 +187,14 @@ static int take_perf_lost(struct kt_import *s, const uint8_t *record,
 	return kt_tp_lost(&f->tp, cpu, count, from, *last);
 }
 
-/* perf's count of lost samples at its end: it has no time, and waits for no other record. */
+/* Take a LOST_SAMPLES record without a time: a total, which perf writes at its end. */
 static void count_lost(struct perf *f, const uint8_t *record, size_t len)
 {
 	if (len >= 16 && !(kt_load16(record + 4, f->big) & MISC_LOST_BPF))
 		f->lost_samples += kt_load64(record + 8, f->big);
 }
 
-/* At the end: deliver what perf counted as lost beyond the records of losses. */
+/* At the end: deliver what the totals have beyond the losses that were delivered. */
 static int report_uncounted(struct kt_import *s)
 {
 	struct perf *f = s->state;
@@ -229,7 +231,7 @@ static int deliver_perf_record(struct kt_import *s, const uint8_t *record,
 	case RECORD_SWITCH:
 	case RECORD_SWITCH_CPU:
 		return take_perf_switch(s, record, len, offset);
-	default:
+	default: /* LOST and LOST_SAMPLES */
 		return take_perf_lost(s, record, len, offset);
 	}
 }
@@ -248,7 +250,7 @@ static int take_perf_record(struct kt_import *s, const uint8_t *record,
 	switch (type) {
 	case RECORD_SAMPLE:
 		err = pd_read_sample(f, record + 8, len - 8, &sample, NULL);
-		/* Without ids it depends on the form of a sample which attribute it belongs to. */
+		/* Without ids a sample cannot be told to be of another attribute, with another form. */
 		if (err == -ENOENT ||
 		    (err && f->others && f->nr_attrs > 1 && !f->ids.nr)) {
 			f->left_out++;

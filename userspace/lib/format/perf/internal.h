@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * What the files of this folder share; pd_ stands for perf.data, as the kernel and perfetto
- * use perf_ and pf_.  Read them in this order; each calls only those before
- * it:
+ * use perf_ and pf_.  Read them in this order; each calls only those before it:
  *
  * fields.c	fields of a sample beside the tracepoint's
  * sample.c	a sample, and what other records have of one
@@ -78,7 +77,7 @@ enum pd_field {
 	PD_FIELD_BRANCH_INDEX,
 	PD_FIELD_BRANCHES,
 	PD_FIELD_BRANCH_COUNTERS,
-	PD_FIELD_USER_ABI, /* these three in this order */
+	PD_FIELD_USER_ABI, /* these three in this order: see take_registers() */
 	PD_FIELD_USER_MASK,
 	PD_FIELD_USER_REGS,
 	PD_FIELD_USER_STACK,
@@ -111,6 +110,7 @@ struct pd_fields {
 	size_t nr_words;
 };
 
+/* Types of records that the code names: PERF_RECORD_* and, from 64 on, those of perf itself. */
 enum pd_record {
 	RECORD_MMAP = 1,
 	RECORD_LOST = 2,
@@ -146,9 +146,9 @@ enum pd_record {
  * @regs_user: which registers of the user they have
  * @regs_intr: which registers of the interrupted code they have
  * @tracepoint: it is one
- * @id_all: the other records end with the same
+ * @id_all: records that are no samples end with time, CPU, thread and id, too
  * @name: its name, or NULL
- * @class: of its samples, if it is no tracepoint; NULL before the first one
+ * @class: class of its samples, if it is no tracepoint; NULL before the first sample
  */
 struct pd_attr {
 	uint32_t type;
@@ -166,9 +166,12 @@ struct pd_attr {
 
 /**
  * struct pd_sample - what a record says of itself
- * @attr: of its event
- * @id: of its event
- * @ts: its time in ns, and the CPU, process and thread
+ * @attr: attribute of its event
+ * @id: id of its event, 0: not known
+ * @ts: its time in ns
+ * @cpu: its CPU, or PD_CPU_UNKNOWN
+ * @pid: its process
+ * @tid: its thread
  * @raw: the kernel's record
  * @raw_size: bytes of @raw
  */
@@ -187,7 +190,7 @@ struct pd_sample {
  * struct pd_item - a record that waits until all earlier ones were read
  * @ts: its time in ns
  * @nr: its number in the file, which decides at equal times
- * @at: where it is in the bytes of struct pd_order
+ * @at: offset in pd_order.bytes
  * @offset: of the record in the file, for messages
  */
 struct pd_item {
@@ -248,7 +251,7 @@ struct pd_order {
  * @nr_attrs: entries of @attrs
  * @main: the first tracepoint of @attrs
  * @clock: name of the clock
- * @wall: of the time since the epoch, minus the clock, in ns; 0 = not known
+ * @wall: time since the epoch minus the trace's clock, in ns; 0 = not known
  * @ids: by id of an event: its place in @attrs, and its CPU + 1, 0 = not known
  * @comms: by thread: its name, in value and extra
  * @cgroups: by id of a cgroup: offset and length of its path in @paths
@@ -262,9 +265,11 @@ struct pd_order {
  * @events: samples and context switches that were delivered
  * @passed: by type: records that are not read
  * @unread: the same of unknown types
- * @lost: events of records about lost events
- * @lost_samples: the same as perf counted it otherwise, mostly at the end
- * @hostname: of the traced machine, and the following
+ * @lost: lost events that were delivered as losses
+ * @lost_samples: lost events by perf's totals at the end, which contain those of @lost
+ * @hostname: name of the traced machine
+ * @release: release of its kernel
+ * @machine: its architecture
  * @order: records that wait
  * @buf: bytes of the file from @buf_at on
  * @buf_at: offset of @buf
@@ -272,15 +277,15 @@ struct pd_order {
  * @zstd: unpacks compressed records, or NULL
  * @packed: the compressed record in @buf that is being unpacked
  * @packed_offset: its offset in the file
- * @unpacking: it has more
+ * @unpacking: @packed has more
  * @plain: unpacked records
  * @plain_len: bytes of @plain
  * @plain_cut: zstd waits for the rest of a block
  * @first: time of the first event
  * @last: by CPU: time of the last event
  * @nr_last: entries of @last
- * @values: fields of the event
- * @fields: more of them
+ * @values: fields of the tracepoint, of the event being delivered
+ * @fields: its fields "perf_..."
  * @switches: classes of records of context switches, NULL before the first one
  * @ended: the file was read to its end
  * @named: the names of the head were delivered

@@ -19,7 +19,7 @@ bool pd_order_has(const struct pd_order *o)
 	return o->next < o->ready;
 }
 
-/* Sort records, unless they are: most are nearly so, and many may have no time at all. */
+/* Sort records, unless they are sorted: most come so, and many may have no time at all. */
 static void sort_order(struct pd_item *items, size_t nr)
 {
 	for (size_t i = 1; i < nr; i++) {
@@ -30,7 +30,7 @@ static void sort_order(struct pd_item *items, size_t nr)
 	}
 }
 
-/* Forget what was delivered.  Return: 0 or -ENOMEM. */
+/* Make room for one more record, of @len bytes.  Return: 0 or -ENOMEM. */
 static int make_perf_room(struct pd_order *o, size_t len)
 {
 	struct pd_item *items;
@@ -84,8 +84,8 @@ int pd_order_add(struct pd_order *o, uint64_t ts, const void *data, size_t len,
 	o->latest = kt_max(o->latest, ts);
 	o->late += ts && ts < o->frontier; /* 0: it has no time */
 	/*
-	 * A file without rounds: what waits is delivered, and later records count.  Once is
-	 * enough: the reader takes what is ready before it reads on.
+	 * A file without rounds: let go of what waits, and count earlier records that follow as
+	 * late.  Once is enough: the reader takes what is ready before it reads on.
 	 */
 	if (!pd_order_has(o) && o->len + o->nr_items * sizeof(*o->items) > HELD_MAX)
 		pd_order_round(o, true);
@@ -95,7 +95,7 @@ int pd_order_add(struct pd_order *o, uint64_t ts, const void *data, size_t len,
 /**
  * pd_order_round() - a round ends
  * @o: the queue
- * @all: no record follows that is earlier than those that wait
+ * @all: make all ready; else those up to the latest time of the round before
  */
 void pd_order_round(struct pd_order *o, bool all)
 {
@@ -111,7 +111,7 @@ void pd_order_round(struct pd_order *o, bool all)
 	o->complete = o->latest;
 }
 
-/* Move what waits to the beginning, once half of the bytes were delivered. */
+/* Move what waits to the beginning, once half of the records were delivered. */
 static void compact_order(struct pd_order *o)
 {
 	size_t left = o->nr_items - o->next, at = 0;
@@ -141,7 +141,7 @@ static void compact_order(struct pd_order *o)
  * @o: the queue
  * @offset: set to its offset in the file
  *
- * Return: the record, valid until the next call; NULL if none is.
+ * Return: the record, valid until this or pd_order_add() is called; NULL if none is complete.
  */
 const uint8_t *pd_order_take(struct pd_order *o, uint64_t *offset)
 {

@@ -28,6 +28,7 @@ int pd_packed_begin(struct kt_import *s, const uint8_t *record, size_t len,
 		    uint64_t offset)
 {
 	struct perf *f = s->state;
+	/* COMPRESSED2 has the size of the data behind its head, because it is padded. */
 	size_t head = kt_load32(record, f->big) == RECORD_COMPRESSED ? 8 : 16;
 
 	if (len < head)

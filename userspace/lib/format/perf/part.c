@@ -5,17 +5,20 @@
  */
 #include "internal.h"
 
-#define ATTR_BITS	40U /* bit fields of 64 bits in all */
-#define ATTR_ID_ALL	18U /* number of one */
-#define ATTR_CLOCK_SET	25U
-#define ATTR_CLOCK	92U /* where its clock is, and others of later versions */
+#define ATTR_BITS	40U /* offset of the bit fields, 64 bits in all */
+#define ATTR_ID_ALL	18U /* bit sample_id_all */
+#define ATTR_CLOCK_SET	25U /* bit use_clockid */
+#define ATTR_CLOCK	92U /* offsets of members that only later versions have */
 #define ATTR_BRANCHES	72U
 #define ATTR_REGS_USER	80U
 #define ATTR_REGS_INTR	96U
-#define ATTR_TRACEPOINT 2U
+#define ATTR_TRACEPOINT 2U /* PERF_TYPE_TRACEPOINT */
 #define SECTION_MAX	(256U << 20)
 
-/* Read a section of the file.  Return: 0, with @p to read from and p->data to free. */
+/*
+ * Read a section of the file.
+ * Return: 0, with @p to read from and p->data to free; or negative errno, with p->data NULL.
+ */
 int pd_read_section(struct kt_import *s, uint64_t offset, uint64_t size,
 		    struct kt_part *p)
 {
@@ -42,6 +45,7 @@ int pd_read_section(struct kt_import *s, uint64_t offset, uint64_t size,
 		       kt_import_fail(s, offset, "the file ends inside a section");
 }
 
+/* Clocks of clock_gettime(2), as ktape names them. */
 static const struct {
 	int id;
 	const char *name;
@@ -50,7 +54,7 @@ static const struct {
 	{ 7, "boot" },	   { 11, "tai" },
 };
 
-/* Remember which event ids belong to: the latest one.  Return: 0 or -ENOMEM. */
+/* Note that ids belong to the attribute that was taken last.  Return: 0 or -ENOMEM. */
 int pd_take_ids(struct kt_import *s, const uint8_t *ids, uint64_t size)
 {
 	struct perf *f = s->state;
@@ -91,7 +95,7 @@ static void take_perf_clock(struct perf *f, const uint8_t *attr, uint64_t size)
 	}
 }
 
-/* Check that the samples of a tracepoint can be read, beside those of the first one. */
+/* Check that samples of a tracepoint have what is needed, and can be told from others. */
 static int check_attr(struct kt_import *s, const struct pd_attr *a, uint64_t offset)
 {
 	const struct perf *f = s->state;
@@ -129,6 +133,7 @@ int pd_take_attr(struct kt_import *s, const uint8_t *attr, uint64_t size,
 	if (f->nr_attrs == PD_ATTRS_MAX)
 		return kt_import_fail(s, offset, "more than %u events",
 				      PD_ATTRS_MAX);
+	/* The array doubles whenever its entries are a power of two. */
 	if (!(f->nr_attrs & (f->nr_attrs - 1))) {
 		a = realloc(f->attrs,
 			    (f->nr_attrs ? f->nr_attrs * 2 : 1) * sizeof(*a));
@@ -217,6 +222,7 @@ int pd_forgive(struct kt_import *s, uint64_t offset, int err)
 	return 0;
 }
 
+/* Take a feature; unknown ones are passed over.  Return: 0 or negative errno. */
 int pd_take_feature(struct kt_part *p, unsigned int bit, struct perf *f)
 {
 	switch (bit) {
@@ -230,7 +236,7 @@ int pd_take_feature(struct kt_part *p, unsigned int bit, struct perf *f)
 		return take_string(p, f->release, sizeof(f->release));
 	case PD_FEATURE_ARCH:
 		return take_string(p, f->machine, sizeof(f->machine));
-	case PD_FEATURE_CLOCK_DATA:
+	case PD_FEATURE_CLOCK_DATA: /* version 32, id of the clock 32, date 64, time 64 */
 		if (p->len >= 24)
 			f->wall = (int64_t)(kt_load64(p->data + 8, p->big) -
 					    kt_load64(p->data + 16, p->big));

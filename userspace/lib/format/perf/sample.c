@@ -5,7 +5,7 @@
 /*
  * Find the attribute of a record by the id that it has, which is at the same place in the
  * records of all attributes.  Records that perf made have the id 0 and the form of the first
- * event.
+ * event.  @attr is set to that of the first event where none is found.
  *
  * Return: 0, -EBADMSG if the record is too short, or -ENOENT if its id is not known.
  */
@@ -56,6 +56,7 @@ static int attr_of(const struct perf *f, const uint8_t *p, size_t len,
 int pd_read_sample(const struct perf *f, const uint8_t *p, size_t len,
 		   struct pd_sample *s, struct pd_fields *out)
 {
+	/* what: i id, t process and thread, n time, c CPU, p period, f another field */
 	static const struct {
 		uint32_t bit;
 		uint8_t what;
@@ -117,7 +118,7 @@ bool pd_read_tail(const struct perf *f, const uint8_t *p, size_t len,
 		uint32_t bit;
 		uint8_t what;
 	} fields[] = {
-		/* from the last to the first */
+		/* from the last to the first; the letters are those of pd_read_sample() */
 		{ PD_IDENTIFIER, 'i' }, { PD_CPU, 'c' },  { PD_STREAM_ID, 0 },
 		{ PD_ID, 'i' },		{ PD_TIME, 'n' }, { PD_TID, 't' },
 	};

@@ -29,7 +29,7 @@ static int name_task(struct perf *f, const struct pd_sample *at, uint32_t tgid,
 			  COMM_SIZE);
 }
 
-/* Take a name that a thread has from now on. */
+/* Take a COMM record, | head | pid 32 | tid 32 | name |: the thread has a new name. */
 int pd_take_comm(struct kt_import *s, const uint8_t *record, size_t len)
 {
 	struct pd_sample sample = { .cpu = PD_CPU_UNKNOWN };
@@ -46,7 +46,10 @@ int pd_take_comm(struct kt_import *s, const uint8_t *record, size_t len)
 			 kt_load32(record + 12, f->big), comm);
 }
 
-/* A new thread has the name of the one that made it. */
+/*
+ * Take a FORK record, | head | pid, ppid, tid, ptid 32 each |: a new thread has the name of the
+ * one that made it.
+ */
 int pd_take_fork(struct kt_import *s, const uint8_t *record, size_t len)
 {
 	struct pd_sample sample = { .cpu = PD_CPU_UNKNOWN };

@@ -63,7 +63,7 @@ struct pf_set {
 };
 
 /**
- * struct pf_cpu - bundle of a CPU under construction
+ * struct pf_cpu - a CPU, and its bundle of ftrace events that is being filled
  * @buf: events of the bundle
  * @len: bytes used of @buf
  * @entries: events of the CPU so far
@@ -110,7 +110,7 @@ enum pf_track {
  * @kind: enum pf_track
  * @tid: thread that the viewer shows it under, or -1: none.  Value tracks have
  *	-1; that of a thread has the thread in its name
- * @whose: CPU or thread, part of the track id
+ * @whose: CPU, or thread id + 1; part of the track id
  * @id: marker, object or ring, part of the track id
  * @counter: it is a counter track
  */

@@ -11,11 +11,13 @@
 #define FIELDS_MAX    8
 #define EVENT_MAX     1024U /* upper bound for an event, in bytes */
 #define SYSCALL_ARGS  6
-#define CLONE_THREAD  0x10100 /* CLONE_THREAD | CLONE_VM */
+#define THREAD_FLAGS  0x10100 /* CLONE_THREAD | CLONE_VM */
 #define DEADLINE_PRIO 255
 #define IDLE_EXIT     255
-#define TABLE_32      (3U << 16) /* compat or x32, in dat20 */
-#define LARGE	      (1U << 18)
+#define OTHER_TABLE   (3U << 16) /* compat or x32, in dat20 of system calls */
+#define LARGE	      (1U << 18) /* there: the number does not fit */
+#define SYS_ENTER     329	 /* field numbers of ftrace events */
+#define SYS_EXIT      330
 
 /* How a field of the event table becomes a field of ftrace's event. */
 enum how {
@@ -118,9 +120,9 @@ static const struct row rows[] = {
 	{ KTAPE_EV_IPI_RAISE, 23, { { "cpus", 1, NUMBER }, { "reason", 2, VALUE } } },
 	{ KTAPE_EV_LOCAL_TIMER_ENTRY, 559, { { "vector", 1, NUMBER } } },
 	{ KTAPE_EV_LOCAL_TIMER_EXIT, 560, { { "vector", 1, NUMBER } } },
-	{ KTAPE_EV_SYS_ENTER, 329, { { "nr", 1, NR } } },
-	{ KTAPE_EV_SYS_ENTER_WIDE, 329, { { "nr", 1, NR }, { "nr", 2, ARGS } } },
-	{ KTAPE_EV_SYS_EXIT, 330, { { "nr", 1, NR }, { "ret", 2, NUMBER } } },
+	{ KTAPE_EV_SYS_ENTER, SYS_ENTER, { { "nr", 1, NR } } },
+	{ KTAPE_EV_SYS_ENTER_WIDE, SYS_ENTER, { { "nr", 1, NR }, { "nr", 2, ARGS } } },
+	{ KTAPE_EV_SYS_EXIT, SYS_EXIT, { { "nr", 1, NR }, { "ret", 2, NUMBER } } },
 	{ KTAPE_EV_HRTIMER_START,
 	  551,
 	  { { "timer", 1, NUMBER }, { "expires", 3, NUMBER }, { "mode", 5, NUMBER } } },
@@ -170,7 +172,7 @@ struct pf_plan {
 	struct step steps[FIELDS_MAX];
 };
 
-/* As kt_holds_field, of a row. */
+/* The kt_holds_field of a struct row: check whether the ftrace event has a field of ours. */
 static bool perfetto_row_has_field(const void *row, const char *name)
 {
 	const struct map *m = ((const struct row *)row)->map;
@@ -289,7 +291,7 @@ static inline char *put_step(struct perfetto *pf, char *p,
 	case ARGS:
 		return put_perfetto_args(p, step->to, e);
 	case THREAD:
-		return pf_small(p, step->to, v ? CLONE_THREAD : 0);
+		return pf_small(p, step->to, v ? THREAD_FLAGS : 0);
 	case IDLE:
 		return pf_small(p, step->to, v == IDLE_EXIT ? UINT32_MAX : v);
 	default:
@@ -369,7 +371,8 @@ bool pf_mapped(struct perfetto *pf, const struct ktape_event *e)
 
 	if (!plan || e->nargs < plan->nargs)
 		return false;
-	if ((plan->field == 329 || plan->field == 330) && e->dat20 & TABLE_32) {
+	if ((plan->field == SYS_ENTER || plan->field == SYS_EXIT) &&
+	    e->dat20 & OTHER_TABLE) {
 		kt_sink_miss(pf->s,
 			     "system calls of another table than the "
 			     "machine's, kept as events without slices",

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Events on tracks for Perfetto: markers and values, interrupt service routines, gate spans,
- * exceptions, texts, and losses.  User events are in user.c.
+ * Events on tracks for Perfetto: markers and values, interrupt service routines, gate spans (what
+ * took longer than the session's gate, in one record), exceptions, texts, and losses.  User events
+ * are in user.c.
  */
 #include "internal.h"
 
@@ -129,7 +130,7 @@ static void put_text_event(struct perfetto *pf, const struct ktape_event *e)
 		     e->ts, PF_EVENT_INSTANT, line, (size_t)(end - line), 0);
 }
 
-/* Gate spans.  @task: a track for each thread, else one for each CPU. */
+/* Gate spans.  task: a track for each thread, else one for each CPU. */
 static const struct {
 	uint8_t opcode;
 	bool task;
@@ -219,7 +220,7 @@ bool pf_track(struct perfetto *pf, const struct ktape_event *e)
 /**
  * pf_track_lost() - write a loss as a slice on the track "Lost data"
  * @pf: trace being written
- * @n: KTAPE_NOTICE_LOST
+ * @n: the loss, or what was overwritten
  */
 void pf_track_lost(struct perfetto *pf, const struct ktape_notice *n)
 {

@@ -284,6 +284,7 @@ uint64_t pf_symbol(struct perfetto *pf, uint32_t token, uint64_t ts)
 	return token | NAMED;
 }
 
+/* Free the threads, the sets of numbers, and the states of objects. */
 void pf_names_free(struct perfetto *pf)
 {
 	free(pf->threads);

@@ -17,7 +17,7 @@
  *
  * Times are CLOCK_BOOTTIME.  Lost events show as lost_events in the next bundle,
  * in the statistics, and as slices on the track "Lost data".  Not written, but
- * counted: CPUs above 1023, events that do not fit the event table, and what user
+ * counted: events of CPUs above 1023, events that do not fit the event table, and what user
  * events have beyond the bounds in user.c.  Protobuf has no resynchronisation: a
  * damaged file is read up to the damage.
  */
@@ -261,6 +261,7 @@ static int perfetto_end(struct kt_sink *s)
 		if (pf->cpus[cpu])
 			pf_flush(pf, cpu);
 	}
+	/* Those of the start come here, too, because only now all CPUs are known. */
 	put_perfetto_statistics(pf, PF_PHASE_START);
 	put_perfetto_statistics(pf, PF_PHASE_END);
 	return s->error;

@@ -121,10 +121,11 @@
 #define PF_SEQ_CLEARED 1
 #define PF_SEQ_NEEDED  2
 
-#define PF_VARINT_MAX  10 /* bytes of the longest varint */
-#define PF_NUMBER_MAX  (5 + PF_VARINT_MAX)
-#define PF_MESSAGE_MAX ((1U << 14) - 1)
-#define PF_LONG_MAX    ((1U << 28) - 1)
+#define PF_VARINT_MAX 10		  /* bytes of the longest varint */
+#define PF_NUMBER_MAX (5 + PF_VARINT_MAX) /* the same of a field with its tag */
+#define PF_MESSAGE_MAX \
+	((1U << 14) - 1) /* lengths of 2 and of 4 bytes, see above */
+#define PF_LONG_MAX ((1U << 28) - 1)
 
 /*
  * Write a varint of up to 56 bits without a loop: split it into two groups of 28

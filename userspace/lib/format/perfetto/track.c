@@ -2,7 +2,7 @@
 /*
  * Tracks for Perfetto, and their events.
  *
- *	track id	| enum pf_track 8 | CPU or thread 24 | marker or other id 32 |
+ *	track id	| enum pf_track 8 | pf_place.whose 24 | pf_place.id 32 |
  *
  * Slices of one track have to nest or follow each other.  Slices of different markers,
  * threads or CPUs overlap, so each marker, thread or CPU has its own track.

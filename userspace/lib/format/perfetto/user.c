@@ -11,7 +11,7 @@
 #define ELEMENT_ROOM 14U  /* tag and length, tag and number */
 #define EVENT_ROOM   512U /* of an event without its name and fields */
 
-/* Write the name of a field.  A trace may hold any bytes as one. */
+/* Write the name of a field, with @end appended.  A trace may hold any bytes as one. */
 static char *put_perfetto_label(char *p, const char *name, const char *end)
 {
 	char *m = pf_open_long(p, PF_ANNOTATION_NAME);
@@ -20,6 +20,7 @@ static char *put_perfetto_label(char *p, const char *name, const char *end)
 	return pf_close_long(m, kt_put_str(p, end));
 }
 
+/* Write the name of the object that a field's number means, as a field of its own. */
 static char *put_perfetto_named(char *p, const char *name, const char *end,
 				struct kt_name value)
 {

@@ -147,6 +147,7 @@ static int emit_tband_switch(struct kt_import *s, struct kt_foreign *f,
 	return kt_import_emit(s, f);
 }
 
+/* Deliver an event of a task.  A task is its own process: its number is its tgid, too. */
 static int emit_task(struct kt_import *s, struct kt_foreign *f,
 		     const struct kt_tband_event *e)
 {
@@ -169,7 +170,7 @@ static int emit_task(struct kt_import *s, struct kt_foreign *f,
 		f->opcode = KTAPE_EV_PROCESS_EXIT;
 		f->dat20 = tband_prio_of(t, (int32_t)task);
 		f->args[f->nargs++] = task;
-		f->args[2] = 0;
+		f->args[2] = 0; /* the exit code, counted below */
 		break;
 	}
 	f->args[f->nargs++] = task;

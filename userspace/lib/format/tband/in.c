@@ -56,7 +56,7 @@ static bool looks_hex(const uint8_t *data, size_t len)
 
 /*
  * Take a character of a hexadecimal input.  @high is the first digit of a pair, or -1.
- * Return: 0 with @byte set, -1 until a pair is complete; or negative errno.
+ * Return: 0 with @byte set to the byte, or to -1 until a pair is complete; or negative errno.
  */
 static int take_digits(struct kt_import *s, int *high, int64_t *byte)
 {
@@ -327,7 +327,8 @@ static int look_for_resolution(struct kt_import *s)
 }
 
 /*
- * Set how long a tick of the input is: its time resolution, or 1 ns if it has none.
+ * Set how long a tick of the input is: its time resolution, or 1 ns if it has none.  s->memo is
+ * the resolution in ns that the first pass over the input found; see kt_tband_set_resolution().
  * Return: 0 or negative errno.
  */
 static int find_resolution(struct kt_import *s)
@@ -412,9 +413,7 @@ static int probe_binary(const uint8_t *data, size_t len)
 	char why[KT_TBAND_WHY];
 	bool starts = false;
 
-	/* The buffer of a snapshot ends in zeros if it was not full; the first one ends
-	 * the last frame.
-	 */
+	/* A snapshot's buffer that was not full ends in zeros; the first one ends the last frame. */
 	while (end - p > 1 && !end[-1] && !end[-2])
 		end--;
 	for (; (nul = memchr(p, 0, (size_t)(end - p))); p = nul + 1) {
@@ -445,6 +444,7 @@ static int tband_probe(const uint8_t *data, size_t len, bool whole)
 	return probe_binary(bytes, len);
 }
 
+/* Write kt_foreign.raw as JSON: the event, or why the frame is none. */
 static char *tband_json(char *p, const void *raw, size_t size)
 {
 	const uint8_t *bytes = raw;

@@ -54,7 +54,7 @@ struct kt_tband_kind {
 
 /**
  * struct kt_tband_event - an event
- * @id: enum kt_tband_id
+ * @id: enum kt_tband_id (rtos/foreign.h)
  * @ts: its time in ticks of the stream, 0 for metadata
  * @values: values of the fields, sign-extended
  * @text: text after the fields, without a NUL
@@ -296,7 +296,7 @@ int kt_tband_line_carried(struct kt_import *s, const struct kt_tband_event *e,
 /**
  * struct kt_tband_cpu - a CPU in the stream
  * @ts: time of its last event, on the trace clock
- * @tid: thread that runs there as the stream says, TID_UNKNOWN = not said yet
+ * @tid: thread that runs there as the stream says, TID_UNKNOWN (map.c) = not said yet
  * @left: the stream already says how @tid leaves the CPU
  */
 struct kt_tband_cpu {

@@ -427,7 +427,7 @@ static map_fn *const maps[KTAPE_OPCODES] = {
 
 /* clang-format on */
 
-/* States become those of FreeRTOS. */
+/* The fields that counterparts keep.  States become those of FreeRTOS. */
 static const struct kt_format_fields kept_fields[] = {
 	{ KTAPE_EV_CONTEXT, "tid" },
 	{ KTAPE_EV_SCHED_SWITCH, "prev_state|prev_tid|next_tid" },
@@ -457,7 +457,7 @@ static void count_tband_left_out(struct kt_sink *s, const struct ktape_event *e)
 {
 	const struct kt_tband_sink *t = s->state;
 
-	/* Without threads, the whole event was counted. */
+	/* In mode bare-metal kt_tband_put() has counted each event of threads as a whole. */
 	if (t->bare && e->opcode != KTAPE_EV_IRQ_HANDLER_EXIT)
 		return;
 	kt_left_out_count(&t->left_out[e->opcode], s, e);

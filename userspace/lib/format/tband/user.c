@@ -46,7 +46,7 @@ static void report_tband_state(struct kt_user_event *t, const struct ktape_event
 	}
 }
 
-/* Return the type of the object whose id a field is, by the name of the field. */
+/* Return the type of the object whose id a field is, KTAPE_OBJ_FREE if it is none. */
 static unsigned int tband_field_object(const char *field)
 {
 	if (!strcmp(field, "task_id"))

@@ -104,8 +104,8 @@ static int image_hex_to_bytes(uint8_t *to, const uint8_t *text, size_t len)
 }
 
 /*
- * Put the bytes of a record.  The first record says how words are aligned; if one comes
- * before it, its address does.
+ * Put the bytes of a record.  find_header() looks at each fourth address from image->first on:
+ * that is the address of the first record, or the word of the lowest one if that comes later.
  */
 static int put_record(struct records *r, struct kt_import *s, uint64_t address,
 		      const uint8_t *data, size_t len)
@@ -172,6 +172,7 @@ static int take_image_hex(struct records *r, struct kt_import *s,
 static int take_srec(struct records *r, struct kt_import *s, int type,
 		     const uint8_t *b, int len)
 {
+	/* bytes of the address, by type */
 	static const uint8_t widths[10] = { 2, 2, 3, 4, 0, 2, 3, 4, 3, 2 };
 	int width = widths[type];
 	uint64_t address = 0;
@@ -326,7 +327,7 @@ int64_t kt_image_read(struct kt_image *image, uint64_t at, size_t len,
 	return (int64_t)len;
 }
 
-/* Return the offset behind a word, and behind the gap that follows it. */
+/* Return the offset of the next word.  A gap is passed over: it ends where a page begins. */
 static uint64_t next_word(const struct kt_image *image, uint64_t at)
 {
 	uint64_t address = image->first + at + 4, next = address;

@@ -9,10 +9,12 @@
  *	                                             current
  *	header	= "TXTB" | timer mask | base address | registry begin |
  *		  name size | registry end | buffer begin | end | current | 3 unused words
- *	entry	= available | type | 2 reserved bytes | address | 2 parameters | name
+ *	entry	= available | type | of a thread: 0x80 and 10 bits priority | address |
+ *		  2 parameters | name
  *	event	= thread | priority | number, core in bits 31-24 | time stamp | 4 words
  *
- * All are 32-bit words in the byte order of the target; addresses minus the base address are
+ * All but the first four bytes of an entry are 32-bit words in the byte order of the target;
+ * addresses minus the base address are
  * offsets in the file.  A thread word of 0 is an entry that was never used.  Events are read
  * from the oldest on.  The time stamp is a timer that wraps within the mask and may count
  * down; most steps between events show which.
@@ -477,7 +479,7 @@ static int emit_tracex_names(struct kt_import *s, const uint8_t *p, size_t len)
 	n.type = KTAPE_OBJ_THREAD;
 	n.id = (uint32_t)kt_threadx_tid(n.id);
 	n.param1 = n.id;
-	n.param2 = p[2] & 0x80 ? kt_min(p[3], PRIO_MAX) : PRIO_UNKNOWN;
+	n.param2 = p[2] & KT_TRACEX_HAS_PRIO ? kt_min(p[3], PRIO_MAX) : PRIO_UNKNOWN;
 	f = (struct kt_foreign){ .tid = -1 };
 	return kt_import_name(s, &f, &n);
 }

@@ -18,12 +18,14 @@
 #include "memory.h"
 #include "tracex.h"
 
-#define KT_TRACEX_MAGIC	     0x54585442U
-#define KT_TRACEX_HEADER     48U  /* bytes of the header */
-#define KT_TRACEX_ENTRY	     32U  /* of an event */
-#define KT_TRACEX_OBJECT     16U  /* of a registry entry, without its name */
-#define KT_TRACEX_NAME_MAX   255U /* longest names that are read */
-#define KT_TRACEX_CORE_SHIFT 24	  /* bits of the event word from here: core */
+#define KT_TRACEX_MAGIC	   0x54585442U
+#define KT_TRACEX_HEADER   48U	/* bytes of the header */
+#define KT_TRACEX_ENTRY	   32U	/* of an event */
+#define KT_TRACEX_OBJECT   16U	/* of a registry entry, without its name */
+#define KT_TRACEX_NAME_MAX 255U /* longest names that are read */
+#define KT_TRACEX_HAS_PRIO \
+	0x80U /* third byte of a thread's entry: it has a priority */
+#define KT_TRACEX_CORE_SHIFT 24 /* bits of the event word from here: core */
 
 /* ---- the bytes of a trace buffer (image.c) ----------------------------- */
 

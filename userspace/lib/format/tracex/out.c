@@ -4,7 +4,7 @@
  * events but are known only at the end, so the events wait in a temporary file.
  *
  * A trace that came from TraceX is written as it was, without the events that the reader
- * derived.  Events of any other trace become those of ThreadX (map.c).  Not written: words
+ * derived.  Events of any other trace become those of ThreadX (rtos/map.c).  Not written: words
  * beyond four, texts, names of objects that ThreadX does not have, losses and the date.
  */
 #include <ktape/formats.h>
@@ -23,12 +23,13 @@
 #define OBJECTS_MAX 65536U
 #define TABLE	    (OBJECTS_MAX * 2) /* places of the hash table */
 #define BASE	    0x10000U /* address of the first byte of the file */
-#define ENTRIES_MAX ((UINT32_MAX - (64U << 20)) / KT_TRACEX_ENTRY)
-#define CORE_MAX    255U   /* number of a core in an event */
-#define COPY	    65536U /* bytes that are copied at once */
-#define WHAT_LONG   "gaps of time that are longer than the period of its timer"
+#define ENTRIES_MAX \
+	((UINT32_MAX - (64U << 20)) / KT_TRACEX_ENTRY) /* the rest is for BASE and registry */
+#define CORE_MAX  255U	 /* number of a core in an event */
+#define COPY	  65536U /* bytes that are copied at once */
+#define WHAT_LONG "gaps of time that are longer than the period of its timer"
 
-/* An entry of the registry. */
+/* An entry of the registry, as in.c draws it. */
 struct object {
 	uint8_t head[4];
 	uint32_t words[3];
@@ -180,7 +181,7 @@ static void take_tracex_registry(struct kt_sink *s, const struct ktape_event *e)
 		return;
 	o->head[0] = gone;
 	if (type == KTAPE_OBJ_THREAD) {
-		o->head[2] = 0x80;
+		o->head[2] = KT_TRACEX_HAS_PRIO;
 		o->head[3] = ktape_event_arg(e, 2) & 0xff;
 	} else {
 		o->words[1] = ktape_event_arg(e, 1);
@@ -217,7 +218,7 @@ static int put_entry(struct kt_sink *s, const struct kt_threadx_entry *e)
 		kt_sink_miss(s, WHAT_LONG, 1);
 	t->last = ticks;
 	t->begun = true;
-	/* TraceX does not read the bits that hold the core. */
+	/* TraceX ignores the bits that hold the core, so it shows all cores as one. */
 	kt_sink_mix(s, e->core);
 	p = put_tracex_32(t, p, e->context);
 	p = put_tracex_32(t, p, e->prio);
@@ -288,6 +289,7 @@ static void count_tracex_left_out(struct kt_sink *s,
 
 	if (e->cpu > CORE_MAX)
 		return; /* it is left out as a whole */
+	/* One of its two priorities is left out. */
 	if (e->opcode == KTAPE_EV_SCHED_SWITCH)
 		kt_sink_miss(s, nr ? KT_LEFT_OUT : "sched_switch", 1);
 	/* The thread that runs is the one that creates another. */
@@ -373,7 +375,7 @@ static int put_header(struct kt_sink *s, uint32_t objects, uint64_t entries)
 		buffer,
 		end,
 		buffer,
-		0xaaaaaaaaU,
+		0xaaaaaaaaU, /* unused */
 		0xbbbbbbbbU,
 		0xccccccccU,
 	};
@@ -383,6 +385,7 @@ static int put_header(struct kt_sink *s, uint32_t objects, uint64_t entries)
 	return kt_sink_put(s, bytes, sizeof(bytes));
 }
 
+/* Copy the events behind the registry; without any, write a place that was never used. */
 static int copy_spool(struct kt_sink *s)
 {
 	struct tracex_sink *t = s->state;

@@ -30,38 +30,54 @@ static const struct {
 };
 
 /*
- * Events that report a number of the object of word 1, and the words of the event; 0 = it has
- * none.  ThreadX traces a call when it begins: with @step, the number is that before the call.
+ * An event that reports a number of the object whose address is its word 1.  Words are counted
+ * from 1; 0 = the event has none.  ThreadX traces a call when it begins: with @step, the number is
+ * that before the call, which adds @step; else it is that from now on.
  */
 struct number {
 	uint8_t id;
-	uint8_t object;
-	uint8_t word;
+	uint8_t object; /* KTAPE_USER_* */
+	uint8_t word;	/* the number; without one it is 0 */
 	int8_t step;
-	uint8_t wait;	/* time that the caller waits */
-	uint8_t waited; /* number of threads that wait already */
-	uint8_t most;
+	uint8_t wait;	/* word: time that the caller waits */
+	uint8_t waited; /* word: number of threads that wait already */
+	uint8_t most;	/* word: the greatest number that the object can have */
 	const char *kind;
-	const char *what;
+	const char *what; /* word for what the number counts; NULL: "State" */
+};
+
+/* The same numbers as in rtos/kinds.c, which names all events. */
+enum {
+	EV_QUEUE_FLUSH = 62,
+	EV_QUEUE_FRONT_SEND = 63,
+	EV_QUEUE_RECEIVE = 68,
+	EV_QUEUE_SEND = 69,
+	EV_SEMAPHORE_CEILING_PUT = 80,
+	EV_SEMAPHORE_CREATE = 81,
+	EV_SEMAPHORE_GET = 83,
+	EV_SEMAPHORE_PUT = 88
 };
 
 static const struct number numbers[] = {
 	{ KT_THREADX_QUEUE_CREATE, KTAPE_USER_QUEUE, .kind = "Queue" },
-	{ 62, KTAPE_USER_QUEUE, .kind = "Queue" },
-	{ 63, KTAPE_USER_QUEUE, 4, 1, .wait = 3, .kind = "Queue" },
-	{ 68, KTAPE_USER_QUEUE, 4, -1, .wait = 3, .kind = "Queue" },
-	{ 69, KTAPE_USER_QUEUE, 4, 1, .wait = 3, .kind = "Queue" },
-	{ 80, KTAPE_USER_SEMAPHORE, 2, 1, .waited = 3, .most = 4,
+	{ EV_QUEUE_FLUSH, KTAPE_USER_QUEUE, .kind = "Queue" },
+	{ EV_QUEUE_FRONT_SEND, KTAPE_USER_QUEUE, 4, 1, .wait = 3, .kind = "Queue" },
+	{ EV_QUEUE_RECEIVE, KTAPE_USER_QUEUE, 4, -1, .wait = 3, .kind = "Queue" },
+	{ EV_QUEUE_SEND, KTAPE_USER_QUEUE, 4, 1, .wait = 3, .kind = "Queue" },
+	{ EV_SEMAPHORE_CEILING_PUT, KTAPE_USER_SEMAPHORE, 2, 1, .waited = 3,
+	  .most = 4, .kind = "Semaphore" },
+	{ EV_SEMAPHORE_CREATE, KTAPE_USER_SEMAPHORE, 2, .kind = "Semaphore" },
+	{ EV_SEMAPHORE_GET, KTAPE_USER_SEMAPHORE, 3, -1, .wait = 2,
 	  .kind = "Semaphore" },
-	{ 81, KTAPE_USER_SEMAPHORE, 2, .kind = "Semaphore" },
-	{ 83, KTAPE_USER_SEMAPHORE, 3, -1, .wait = 2, .kind = "Semaphore" },
-	{ 88, KTAPE_USER_SEMAPHORE, 2, 1, .waited = 3, .kind = "Semaphore" },
+	{ EV_SEMAPHORE_PUT, KTAPE_USER_SEMAPHORE, 2, 1, .waited = 3,
+	  .kind = "Semaphore" },
 	{ KT_THREADX_THREAD_CREATE, KTAPE_USER_THREAD, 2, .kind = "Thread",
 	  .what = "Priority" },
 	{ KT_THREADX_PRIORITY_CHANGE, KTAPE_USER_THREAD, 2, .kind = "Thread",
 	  .what = "Priority" },
 };
 
+/* Return the type of the object whose address a word is, KTAPE_OBJ_FREE if it is none. */
 static unsigned int tracex_field_object(const char *name)
 {
 	for (size_t i = 0; i < KT_ARRAY_SIZE(objects); i++) {
