@@ -92,7 +92,8 @@ static const struct set sets[] = {
 /*
  * A slice fits between two ticks, which would only add noise. Before the slice
  * let threads run that SCHED_FIFO has held up, because the scheduler takes
- * longer while a thread waits.
+ * longer while a thread waits. Each of the two reads of the count in a slice
+ * may cause events itself, @own of them, which do not count.
  */
 static void run_slices(const struct set *set, const struct mode *mode,
 		       struct result *result)

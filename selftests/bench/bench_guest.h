@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Shared by the parts of bench_guest. */
+/*
+ * What the parts of bench_guest share: bench_guest.c measures, bench_tracers.c has the tracers,
+ * bench_costs.c the costs of single events.
+ */
 #ifndef _BENCH_GUEST_H
 #define _BENCH_GUEST_H
 
@@ -29,6 +32,13 @@ struct set {
 	bool brief;
 };
 
+/**
+ * struct result - what a mode has taken for a set
+ * @insns: instructions of the slices
+ * @events: events that were recorded in them
+ * @total: events in the buffer at the end
+ * @bytes: their bytes
+ */
 struct result {
 	uint64_t insns;
 	uint64_t events;
@@ -59,10 +69,10 @@ extern const struct mode modes[];
 extern const char *ktape_ko, *floor_ko, *folder;
 extern bool ktape_has_cycles;
 
-/* Create a session of the loaded module. */
 void must_insmod(const char *path, const char *parameters);
 void must_rmmod(const char *name);
 void ktape_load(void);
+/* Create a session of the loaded module; ktape_start() and ktape_counts() are of the last one. */
 int ktape_session(const uint64_t *mask);
 void ktape_filter(int fd, unsigned int kind, const void *entries, unsigned int nr);
 void ktape_start(void);

@@ -21,7 +21,7 @@
 #define DATAGRAM 64
 #define NAP_NS	 100000
 
-#define TICK_NS 4000000L
+#define TICK_NS 4000000L /* HZ is 250 */
 
 /* Longer than the module takes to detach the probes of the last run. */
 #define SETTLE_NS 1500000000L

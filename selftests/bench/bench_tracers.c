@@ -185,7 +185,7 @@ static uint64_t ktape_events(void)
 }
 
 /* Return the length of the packet at @p, and its content if it holds events. */
-static size_t packet(const char *p, size_t left, size_t *content)
+static size_t packet_length(const char *p, size_t left, size_t *content)
 {
 	struct ktape_metadata_packet metadata;
 	struct ktape_block block;
@@ -228,7 +228,7 @@ static uint64_t save_packets(const char *path)
 	uint64_t total = 0;
 
 	for (size_t at = 0; at < length; at += step) {
-		step = packet(stream + at, length - at, &content);
+		step = packet_length(stream + at, length - at, &content);
 		if (!step || step > length - at)
 			die("packet at %zu of %zu", at, length);
 		if (write(fd, stream + at, content) != (ssize_t)content)
@@ -368,8 +368,8 @@ static uint64_t ftrace_stat(const char *name)
 	die("no %s in ftrace's counts", name);
 }
 
-/* The kernel takes one name per write. */
-static void enable(const char *names)
+/* Enable events of ftrace. The kernel takes one name per write. */
+static void enable_ftrace_events(const char *names)
 {
 	char text[512], *name;
 	int fd = open(TRACEFS "set_event", O_WRONLY | O_TRUNC);
@@ -386,7 +386,7 @@ static void ftrace_on(const struct set *set)
 	write_setting(TRACEFS "trace_clock", "local");
 	write_setting(TRACEFS "trace", " ");
 	write_setting(TRACEFS "tracing_on", "1");
-	enable(set->ftrace);
+	enable_ftrace_events(set->ftrace);
 }
 
 static uint64_t ftrace_events(void)

@@ -60,7 +60,7 @@ static struct ktape_block *stream_block(const struct stream *s, size_t at)
 	return b;
 }
 
-/* Records that hold a full time. */
+/* Move the times of time extensions: other records have only the low half. */
 static void move_records(struct ktape_block *b, uint64_t by)
 {
 	struct ktape_packet p;

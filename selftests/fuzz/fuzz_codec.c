@@ -2,7 +2,8 @@
 /*
  * libFuzzer target: a trace in a foreign format. The first byte says which
  * format (0: detected; the last number: Tonbandgeraet from a serial line),
- * whether it is sorted and in which format it is written; the trace follows.
+ * whether it is sorted and, with the last byte, in which format it is written;
+ * the trace follows.
  */
 #include <assert.h>
 #include <fcntl.h>
@@ -10,7 +11,7 @@
 #include "lib_codec.h"
 
 #define FORMATS	     16 /* the low bits of the first byte */
-#define LINE	     15 /* number of these formats */
+#define LINE	     15 /* of these numbers: Tonbandgeraet from a serial line */
 #define SORTED	     16
 #define OUTPUTS	     16 /* chosen by its high bits and the last byte */
 #define OUTPUT_SHIFT 5

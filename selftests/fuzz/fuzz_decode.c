@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * libFuzzer target: a packet; or metadata if the input begins with 'm'; or a
- * configuration if it begins with 'c'. Checksums are corrected first, because
- * otherwise the fuzzer would not get past them.
+ * configuration if it begins with 'c'. The checksum of a packet whose last byte
+ * is odd is corrected first, because otherwise the fuzzer would not get past it.
  */
 #include "lib_feed.h"
 

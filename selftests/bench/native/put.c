@@ -8,7 +8,7 @@
  */
 #include "put.h"
 
-#define FLOOR_SIZE (1UL << 20)
+#define FLOOR_SIZE (1UL << 20) /* as the ring of native.c */
 
 static struct {
 	unsigned long position;

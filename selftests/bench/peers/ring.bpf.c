@@ -107,7 +107,7 @@ int BPF_PROG(irq_handler_exit, int irq, struct irqaction *action, int done)
 	return put(EVENT_irq_handler_exit, irq, done);
 }
 
-/* A timer is told by its address. The second argument is a time or a mode. */
+/* A record names a timer by its address. The second argument is a time or a mode. */
 #define TIMER_EVENT(name, type)                                         \
 	SEC("tp_btf/" #name)                                            \
 	int BPF_PROG(name, type *timer)                                 \

@@ -24,7 +24,7 @@
 #define CONTROL	   4096U
 #define MODELS_MAX 4096U
 
-/* Defined here only: the library has pointers to it. */
+/* The library's own definition is private to userspace/lib/device/device.c. */
 struct ktape_device {
 	int fd;
 	struct ktape_features features;
@@ -34,7 +34,7 @@ static struct ktape_device device;
 static struct ktape_ring_page *page;
 static uint8_t *data;
 
-/* Blocks of the trace. */
+/* Full blocks of the trace, which are put into the ring in turn. */
 static struct {
 	const uint8_t *bytes;
 	uint64_t records;

@@ -78,7 +78,8 @@ int main(int argc, char **argv)
 	uint64_t blocks;
 	int err;
 
-	if (argc < 5 || !(blocks = strtoull(argv[3], NULL, 10) * 16)) {
+	if (argc < 5 ||
+	    !(blocks = strtoull(argv[3], NULL, 10) * ((1U << 20) / BLOCK))) {
 		fputs("usage: recorder file|null FOLDER MIB FILE...\n", stderr);
 		return 2;
 	}

@@ -67,6 +67,7 @@ static struct took run_scene(scene_fn *scene, uint64_t n)
 	return took;
 }
 
+/* Check that a scene takes at most @kib; @reported: and that libktape left something out. */
 static void check_scene_memory(const char *what, scene_fn *scene, uint64_t n,
 			       long kib, bool reported)
 {
@@ -77,7 +78,10 @@ static void check_scene_memory(const char *what, scene_fn *scene, uint64_t n,
 	check(!reported || took.left, "%s: no omission is reported", what);
 }
 
-/* Twice the input may take a little more than twice: tables grow by doubling. */
+/*
+ * Check that work grows with the input, not with its square: twice the input may take up to
+ * three times the work, because tables grow by doubling, and not four times.
+ */
 static void check_work(const char *what, scene_fn *scene, uint64_t n)
 {
 	struct took one = run_scene(scene, n), two = run_scene(scene, 2 * n);

@@ -54,7 +54,7 @@ static struct took run_similar_keys(uint32_t id, uint32_t param1)
 	return run_scene(similar_keys, 1 << 13);
 }
 
-/* Keys that differ in few bits, at any place, take no more work than others. */
+/* Keys that differ in few bits, at any place, take at most twice the work of others. */
 static void work_of_similar_keys(void)
 {
 	struct took usual = run_similar_keys(0x9e3779b1, 0x85ebca6b), t;

@@ -191,7 +191,7 @@ static uint64_t tracex_objects(uint64_t n)
 	return read_analysed_trace("tracex");
 }
 
-/* Records at descending addresses of the whole address space. */
+/* Write a record at @address: an S3 record without data, or Intel HEX with one byte. */
 static void add_hex_record(bool srec, uint32_t address)
 {
 	uint8_t b[] = { 5, (uint8_t)(address >> 24), (uint8_t)(address >> 16),
@@ -210,6 +210,7 @@ static void add_hex_record(bool srec, uint32_t address)
 		(uint8_t) - (1 + b[3] + b[4]));
 }
 
+/* Records at descending addresses of the whole address space. */
 static uint64_t records_hex(uint64_t n)
 {
 	begin_file();

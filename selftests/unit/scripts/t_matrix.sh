@@ -39,7 +39,7 @@ table()
 
 good='one|6.1|suite|amd64|gcc|host|1|smoke|-'
 
-# refused NAME WORDS ROW: it is line 3 behind a good one
+# refused NAME WORDS ROW: matrix-rows refuses ROW, which is line 3 of the table, with WORDS
 refused()
 {
 	table "$good" "$3"

@@ -14,8 +14,8 @@ version=$(sed -n 's/^ktape-version := //p' "$top/Kbuild")
 # shellcheck source=selftests/unit/support/result.sh
 . "$top/selftests/unit/support/result.sh"
 
-# What the other tests have built, as a copy: they run it meanwhile, or build there, with
-# the lock of one_builds.
+# A copy of what the other tests have built. They run it meanwhile, and may build there:
+# that takes the same lock (one_builds in scripts/lib.sh).
 user=$work/user
 built=$(readlink -f "$out/command")
 flock "$built/../.build-lock" cp -a "$built" "$user" || exit
@@ -24,7 +24,7 @@ flock "$built/../.build-lock" cp -a "$built" "$user" || exit
 mkdir -p "$user/viewer"
 echo page >"$user/viewer/ktape.html"
 
-# user_make TREE ARGUMENT...: run the makefile of TREE/userspace, with that
+# user_make TREE ARGUMENT...: run the makefile of TREE/userspace, with that copy as OUT
 user_make()
 {
 	local tree=$1

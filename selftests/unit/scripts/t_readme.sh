@@ -13,7 +13,7 @@ cd "$work" || exit
 # shellcheck source=selftests/unit/support/result.sh
 . "$top/selftests/unit/support/result.sh"
 
-# compares STATUS: the table is compared with the file page
+# compares STATUS: to compare the table with the file "page" ends with STATUS
 compares()
 {
 	local status=0

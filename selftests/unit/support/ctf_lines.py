@@ -12,7 +12,7 @@ What is different and right is
     floats		babeltrace2 prints six digits
     bytes that are no UTF-8	JSON has the character of the same number
     counts that go back	babeltrace2 wraps the difference around; ktape counts from the highest one
-    lost packets	ktape says how many events are lost, and of packets it does not know it
+    lost packets	ktape says how many events are lost; for a lost packet the number is unknown
     contexts of threads	ktape has them as the thread, its process and its name
     labels		ktape has the field NAME_label
 """

@@ -27,6 +27,7 @@ static noinline void put3(struct rig *rig, u32 code, u32 class, u32 a0, u32 a1,
 	kt_ring_put(&rig->ring, code, class, 3, a0, a1, a2);
 }
 
+/* Write a record of a shape that kt_ring_put() does not write. */
 static noinline void write_any(struct rig *rig, unsigned int context, u32 seq,
 			       unsigned int shape)
 {

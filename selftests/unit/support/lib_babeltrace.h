@@ -8,7 +8,7 @@
 
 #include "tap.h"
 
-/* Return true if it is there; else the current test is skipped. */
+/* Return true if babeltrace2 is installed; else the current test is skipped. */
 static bool has_babeltrace(void)
 {
 	if (!system("command -v babeltrace2 >/dev/null"))
@@ -17,7 +17,10 @@ static bool has_babeltrace(void)
 	return false;
 }
 
-/* Return its output for a trace, to be freed. NULL: it failed, and so does the current test. */
+/*
+ * Return what babeltrace2 prints for a trace, to be freed. NULL: it failed, and so does the
+ * current test.
+ */
 static char *babeltrace(const char *dir, const char *options)
 {
 	char command[512], part[4096];

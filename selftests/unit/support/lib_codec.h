@@ -27,7 +27,7 @@ __attribute__((unused)) static int codec_file(char path[CODEC_PATH],
 	return fd;
 }
 
-/* Read such a file and append a NUL. Return: its contents, to be freed. */
+/* Read a file of codec_file() and append a NUL. Return: its contents, to be freed. */
 __attribute__((unused)) static char *codec_content(int fd, size_t *len)
 {
 	off_t size = lseek(fd, 0, SEEK_END);
@@ -40,7 +40,7 @@ __attribute__((unused)) static char *codec_content(int fd, size_t *len)
 	return data;
 }
 
-/* Reported losses and damages. */
+/* Reported losses and damages; @text is that of the last other notice than a loss. */
 struct codec_reports {
 	uint64_t lost;
 	unsigned int gaps;
@@ -48,7 +48,7 @@ struct codec_reports {
 	unsigned int truncated;
 	unsigned int assumed;
 	char text[200];
-	struct ktape_sink *sink;
+	struct ktape_sink *sink; /* gets the losses, too, unless NULL */
 };
 
 __attribute__((unused)) static void codec_notice(void *arg,

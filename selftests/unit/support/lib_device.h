@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A simulated device in memory for a recorder. The test calls functions for
- * what the module would do to its rings. Every record has its own number.
+ * A simulated device in memory for readers and recorders. The ktape_device_*()
+ * functions here stand before those of the library. The test calls device_*()
+ * for what the module would do to its rings. Every record has its own number.
  */
 #ifndef _LIB_DEVICE_H
 #define _LIB_DEVICE_H
@@ -11,15 +12,16 @@
 #include "util/words.h"
 #include "lib_trace.h"
 
+/* Two event rings, of CPUs 0 and 1; the last ring is the control ring of CPU 0. */
 #define RINGS	     3U
-#define EVENT_RINGS  2U /* the last one is a control ring */
+#define EVENT_RINGS  2U
 #define BLOCKS	     16U
 #define BLOCK	     8192U
 #define CONTROL_PAGE 4096U
 #define RING_BYTES   (CONTROL_PAGE + BLOCKS * BLOCK)
-#define GENERATION   77U /* its profile */
+#define GENERATION   77U /* of the session's profile */
 
-/* Defined here only: the library has pointers to it. */
+/* The library's own definition is private to userspace/lib/device/device.c. */
 struct ktape_device {
 	int fd;
 	struct ktape_features features;
@@ -27,21 +29,21 @@ struct ktape_device {
 
 static struct ktape_device device = { .fd = -1 };
 static unsigned char *memory;
-static unsigned int emitted;	   /* bytes in the rings */
-static bool closes = true;	   /* FLUSH closes open blocks */
-static unsigned int flushes;	   /* calls of FLUSH */
-static int flush_error;		   /* what it returns nevertheless, or 0 */
+static unsigned int emitted; /* records in the rings, without those before the test */
+static bool closes = true;   /* FLUSH closes open blocks */
+static unsigned int flushes; /* calls of FLUSH */
+static int flush_error; /* what FLUSH returns after it has closed them, or 0 */
 static void (*before_flush)(void); /* called when it begins */
 static void (*after_flush)(void);  /* called at its end */
 static bool running;
-static unsigned int rings_there = RINGS; /* CPUs that have come online */
+static unsigned int rings_there = RINGS; /* the first ones, whose CPUs have come online */
 static void (*at_layout)(void); /* called when the recorder asks for the layout */
-static void (*after_layout)(void); /* called when it has got it */
+static void (*after_layout)(void); /* called when the recorder has got the layout */
 static bool taken;		   /* its rings were taken away */
 static uint64_t cursors[RINGS]; /* positions of the recorder in the session */
 
 static struct {
-	uint64_t block;	  /* that is open */
+	uint64_t block;	  /* index of the open block, from 0 */
 	uint64_t records; /* in closed blocks */
 	uint64_t before;  /* of these before the test */
 	uint64_t lost;
@@ -114,7 +116,10 @@ static bool device_is_narrow(void)
 	return device.features.features & KTAPE_FEATURE_POS32;
 }
 
-/* Store a position or a count like a 64-bit or a 32-bit kernel. */
+/*
+ * Store a position or a count like a 64-bit or a 32-bit kernel. The latter has two words;
+ * their upper and lower three bits are the same bits of the value (util/words.h).
+ */
 static void device_store(__u64 *to, uint64_t value)
 {
 	*to = device_is_narrow() ? value >> 29 << 32 | (uint32_t)value : value;

@@ -20,7 +20,10 @@ struct feed {
 	uint64_t events;
 };
 
-/* A trace whose UUID is zero, so that packets with a zero UUID belong to it. */
+/*
+ * Begin a trace whose UUID is zero, so that packets with a zero UUID belong to it.
+ * Return: 0, or another number without memory.
+ */
 static int feed_start(struct feed *feed)
 {
 	memset(feed, 0, sizeof(*feed));

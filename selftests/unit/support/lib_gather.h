@@ -140,7 +140,7 @@ __attribute__((unused)) static bool has_golden(void)
 
 /*
  * Write a seed file for the fuzzer: a stream behind @first, the byte by which the fuzzer
- * chooses format and options.
+ * chooses format and options. Return: 0, or 1 if writing failed.
  */
 __attribute__((unused)) static int write_seed(const char *dir, const char *name,
 					      unsigned char first,

@@ -19,15 +19,15 @@
 #define IMAGE_BLOCKS	4U /* a ring */
 #define IMAGE_CPUS	2U
 #define IMAGE_RINGS	(IMAGE_CPUS * KTAPE_RINGS_PER_CPU)
-#define IMAGE_RECORDS	20U /* bytes in a closed block */
-#define IMAGE_OPEN	7U  /* bytes in the open block */
-#define IMAGE_CLOSED	6U  /* closed blocks in each ring */
-#define IMAGE_UNCHECKED 1U  /* last closed blocks without a checksum */
-#define IMAGE_NAMES	64U
-#define IMAGE_OPCODE	200U /* hash of an unknown event table */
-#define IMAGE_RECORD	16U
+#define IMAGE_RECORDS	20U  /* records in a closed block */
+#define IMAGE_OPEN	7U   /* records in the open block */
+#define IMAGE_CLOSED	6U   /* closed blocks in each ring */
+#define IMAGE_UNCHECKED 1U   /* last closed blocks without a checksum */
+#define IMAGE_NAMES	64U  /* entries of the registry */
+#define IMAGE_OPCODE	200U /* an opcode that the event table does not have */
+#define IMAGE_RECORD	16U  /* bytes of a record */
 
-/* Internal function of libktape. */
+/* Internal functions of libktape. */
 uint32_t kt_crc32c(uint32_t crc, const void *data, size_t len);
 void kt_metadata_seal(char *text, size_t len);
 
@@ -68,8 +68,8 @@ __attribute__((unused)) static void image_seal(struct image *m)
 }
 
 /*
- * As the ring leaves an open block: without a checksum and with its full
- * length.
+ * Write block @seq as the ring leaves it: without a checksum, and with the block's size as
+ * length. Members that are valid in a closed block only are garbage in an open one.
  */
 static void image_block(uint8_t *to, const struct ktape_persist_ring *d,
 			uint64_t seq, unsigned int records, bool closed)
@@ -204,7 +204,7 @@ __attribute__((unused)) static void image_make(struct image *m)
 	for (i = 0; i < 3; i++) {
 		names[i].type = KTAPE_OBJ_THREAD;
 		names[i].id = i + 1;
-		names[i].seq = i == 2; /* the last block is open */
+		names[i].seq = i == 2; /* odd: the reset came while the last was written */
 		snprintf(names[i].name, sizeof(names[i].name), "thread%u", i);
 	}
 	for (i = 0; i < IMAGE_RINGS; i++)
@@ -216,8 +216,8 @@ __attribute__((unused)) static void image_make(struct image *m)
 
 /* Result of a recovery. */
 struct image_result {
-	int found;
-	int ret;
+	int found; /* regions, or a negative errno */
+	int ret;   /* of ktape_recover() */
 	struct ktape_recovered r;
 	struct ktape_error error;
 	unsigned int begun;
@@ -227,7 +227,7 @@ struct image_result {
 	unsigned int bad_packets; /* packets that cannot be read */
 	unsigned int back;	  /* packets before their predecessor */
 	uint64_t records[IMAGE_RINGS];
-	uint32_t first[IMAGE_RINGS]; /* number */
+	uint32_t first[IMAGE_RINGS]; /* number of the first record, and of the last one */
 	uint32_t last[IMAGE_RINGS];
 	uint64_t holes[IMAGE_RINGS]; /* numbers missing in between */
 	uint64_t ts[IMAGE_RINGS];

@@ -58,7 +58,10 @@ static int lines_take(void *arg, const struct ktape_event *event)
 	return 0;
 }
 
-/* Return the event's fields; as JSON, the text between the inner braces. */
+/*
+ * Decode a packet with this event only. Return: its fields, valid until the next call; as
+ * JSON, the text between the inner braces.
+ */
 static const char *lines_show(struct lines *l, const struct one *one)
 {
 	static unsigned char packet[16384];
@@ -113,7 +116,7 @@ static inline void lines_check(struct lines *l, const struct line *line)
 	check(!strcmp(got, line->json), "JSON: %.150s, not %.150s", got, line->json);
 }
 
-/* Add an object of @type at @ts to the registry. */
+/* A named object, and the time of the record that tells the registry about it. */
 struct object {
 	uint64_t ts;
 	uint32_t type;
@@ -125,6 +128,7 @@ struct object {
 	const char *name;
 };
 
+/* Add an object to the registry. */
 static void lines_object(struct lines *l, const struct object *o)
 {
 	const struct one one = {

@@ -61,6 +61,7 @@ static uint32_t random_below(struct random_trace *r, uint32_t below)
 	return lcg_below(&r->seed, below);
 }
 
+/* Return true in one of @one_of calls if the trace has @what, else false. */
 static bool random_has(struct random_trace *r, unsigned int what, uint32_t one_of)
 {
 	return r->what & what && !random_below(r, one_of);
@@ -248,7 +249,7 @@ __attribute__((unused)) static void random_save_pipe(struct random_trace *r,
 	if (fd < 0)
 		abort();
 	trace_begin_pipe(fd);
-	/* Rings whose clock never steps back keep their order. */
+	/* If the clock steps back, sorting would change the order within a ring. */
 	if (!(r->what & RANDOM_BACK))
 		qsort(r->packets, r->nr, sizeof(*r->packets), random_by_time);
 	for (unsigned int i = 0; i < r->nr; i++)

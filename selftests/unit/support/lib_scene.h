@@ -50,7 +50,7 @@ static const struct ktape_info scene_info = {
 #define NET_RX	      3
 #define SDA	      (8 << 20)
 
-/* Threads: 100 app and its 101 worker, 7 a kernel thread. */
+/* Threads: 100 is "app", 101 a thread of the same process, 7 a kernel thread. */
 static const struct scene_event scene[] = {
 	{ 1000, 0, 0, KTAPE_EV_CONTEXT, 1, 0xff, { 0 }, NULL, 0 },
 	{ 1000, 1, 101, KTAPE_EV_CONTEXT, 1, 0xff, { 101 }, NULL, 0 },
@@ -148,7 +148,7 @@ __attribute__((unused)) static int scene_names_to(struct ktape_registry *registr
 	return err;
 }
 
-/* Some of these events. */
+/* Pass @events from index @from up to, not including, @to. Return: 0, or what @take returned. */
 __attribute__((unused)) static int scene_play_of(const struct scene_event *events,
 						 size_t from, size_t to,
 						 scene_take *take, void *arg)
@@ -176,14 +176,14 @@ __attribute__((unused)) static int scene_play_of(const struct scene_event *event
 	return err;
 }
 
-/* Part of the scene. */
+/* The same with part of the scene. */
 __attribute__((unused)) static int scene_play(size_t from, size_t to,
 					      scene_take *take, void *arg)
 {
 	return scene_play_of(scene, from, to, take, arg);
 }
 
-/* The part of the scene that tests may lose. */
+/* A loss within the scene, for tests that want one. */
 static const struct ktape_notice scene_lost = {
 	.kind = KTAPE_NOTICE_LOST,
 	.stream = true,
@@ -194,8 +194,9 @@ static const struct ktape_notice scene_lost = {
 };
 
 /*
- * Write the scene in a format, with a loss of 5 events on CPU 1 in its middle.
- * Return: descriptor of the file, or a negative errno.
+ * Write the scene in a format to @path, or if that is NULL to a file in memory. @loss: with
+ * @scene_lost in its middle. Return: descriptor of the file in memory, -1 if the scene was
+ * written to @path, or another negative errno.
  */
 __attribute__((unused)) static int scene_write(const char *format,
 					       const char *options,

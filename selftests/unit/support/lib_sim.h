@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Simulate a session and write its trace, and keep what really happened, to compare with:
- * packets of both rings of each CPU as the module would have written them, with
- * ledgers, losses, filters and markers. The trace can be damaged before it is
- * saved.
+ * Simulate a session: packets of both rings of each CPU as the module would have written
+ * them, with ledgers, losses, filters and markers, and the truth, which is every event that
+ * happened. lib_sim_work.h has the work that is recorded, damages packets, and saves the trace.
  */
 #ifndef _LIB_SIM_H
 #define _LIB_SIM_H
@@ -36,6 +35,7 @@ struct sim_packet {
 	size_t len;
 };
 
+/* A ring; its open packet, @packets[@nr], is not counted in @nr. */
 struct sim_ring {
 	struct ktape_builder b;
 	bool open;
@@ -43,10 +43,10 @@ struct sim_ring {
 	uint64_t emitted[KTAPE_CLASSES];
 	uint64_t filtered[KTAPE_CLASSES];
 	uint64_t lost[KTAPE_CLASSES];
-	uint64_t shed[KTAPE_CLASSES]; /* of @lost */
-	uint64_t reported[KTAPE_CLASSES];
-	uint64_t first[KTAPE_CLASSES];
-	uint64_t last[KTAPE_CLASSES];
+	uint64_t shed[KTAPE_CLASSES];	  /* of @lost */
+	uint64_t reported[KTAPE_CLASSES]; /* of @lost, in loss records */
+	uint64_t first[KTAPE_CLASSES]; /* time of the first loss not reported */
+	uint64_t last[KTAPE_CLASSES];  /* time of the last one */
 	struct sim_packet packets[SIM_PACKETS];
 	unsigned int nr;
 };
@@ -61,11 +61,13 @@ struct sim_ring {
  * @losing: bit n: events of class n are lost, per CPU
  * @shedding: they are shed; else the ring is full
  * @tid: current thread, per CPU
- * @calling: bit n: thread n of a CPU is in a system call
+ * @calling: bit n: thread 100 + n is in a system call, per CPU
  * @truth: every event that happened, recorded or not
+ * @nr_truth: entries of @truth
+ * @generation: generation of its profile and filters
  * @seed: state of the random number generator
  * @mode: mode in its markers
- * @blind: control rings lose markers of filters and profiles
+ * @blind: control rings lose half of the markers of filters and profiles
  * @listed: the metadata lists its CPUs
  * @nr_dead: threads that ended, and whose names are recorded
  * @died: when the last of them ended, one every 1000 ticks before it
@@ -413,7 +415,7 @@ static inline void sim_stop(struct sim *s)
 	sim_stop_full(s, 0);
 }
 
-/* Return true if this filter filters that class. */
+/* Return true if a filter in force may filter events of this class. */
 static inline bool sim_holds(const struct sim *s, unsigned int class)
 {
 	return (s->filter >> KTAPE_FILTER_PID & 1) ||

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A trace as a list of packets that can be changed: read it from a folder, change it, and
- * write it to another folder or as a pipe form.  Checksums of changed packets are renewed,
- * as one would who wants to hide the change.
+ * A trace as a list of packets that can be changed: read it from a folder, change it by
+ * lib_tamper_ops.h, and write it to another folder or as a pipe form.
  */
 #ifndef LIB_TAMPER_H
 #define LIB_TAMPER_H
@@ -209,7 +208,10 @@ static inline void tamper_save(const struct tamper *t, const char *dir)
 	}
 }
 
-/* Write a pipe form: names first, then a packet of each ring in turn, none of them empty. */
+/*
+ * Write a pipe form: names first, then a packet of each ring in turn. An empty packet with
+ * which a file of a folder begins is left out, as a pipe form has none.
+ */
 static inline void tamper_pipe(const struct tamper *t, const char *path)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
@@ -218,6 +220,7 @@ static inline void tamper_pipe(const struct tamper *t, const char *path)
 
 	if (fd < 0 || ktape_pipe_metadata(fd, trace_info.uuid, t->text, t->len))
 		abort();
+	/* First the names (1), then the rings (0); 0 - 1 wraps and ends the loop. */
 	for (unsigned int names = 1; names < 2; names--) {
 		more = true;
 		for (unsigned int k = 0; more; k++) {

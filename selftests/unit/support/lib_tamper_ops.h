@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Ways to tamper with a stream or a whole trace; each returns false if it changes nothing. */
+/*
+ * Ways to tamper with a stream or a whole trace, for t_lib_tamper.c, whose tables describe each
+ * in words.  Checksums of changed packets are renewed, so that only their content can reveal
+ * the change, except where a wrong or missing checksum is the change.
+ */
 #ifndef LIB_TAMPER_OPS_H
 #define LIB_TAMPER_OPS_H
 
@@ -7,7 +11,7 @@
 
 /* ---- operations on a stream: return false if there is nothing to change --------- */
 
-/* Return a packet with records, not the first and not the last one if possible. */
+/* Return the first packet with records from the middle on, or @s->nr if there is none. */
 static unsigned int middle(const struct tamper_stream *s)
 {
 	unsigned int at = s->nr / 2;
@@ -38,6 +42,7 @@ static bool op_no_first(struct tamper_stream *s)
 	return true;
 }
 
+/* Remove the first four fifths. */
 static bool op_head(struct tamper_stream *s)
 {
 	unsigned int cut = s->nr * 4 / 5;
@@ -195,6 +200,7 @@ static bool op_flip(struct tamper_stream *s)
 
 /* ---- headers ---------------------------------------------------------------------- */
 
+/* Change the header of a packet in the middle, which is not the last one. */
 #define OP_HEAD(name, change)                          \
 	static bool op_##name(struct tamper_stream *s) \
 	{                                              \
@@ -340,8 +346,7 @@ static bool op_class(struct tamper_stream *s)
 	return changed;
 }
 
-/* Remove all records of an opcode whose dat20 has these bits. */
-static uint32_t mask20, want20;
+static uint32_t mask20, want20; /* arguments of is_opcode() */
 
 static bool is_opcode(const struct ktape_event *e, unsigned int n, unsigned int arg)
 {
@@ -349,6 +354,7 @@ static bool is_opcode(const struct ktape_event *e, unsigned int n, unsigned int 
 	return e->opcode == arg && (e->dat20 & mask20) == want20;
 }
 
+/* Remove all records of an opcode whose dat20 has the bits @want in @mask. */
 static bool remove_opcode(struct tamper_stream *s, unsigned int opcode,
 			  uint32_t mask, uint32_t want)
 {

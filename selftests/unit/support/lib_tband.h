@@ -16,7 +16,7 @@ struct stream {
 	size_t len;
 };
 
-/* Append an event: its fields, and a text or NULL. */
+/* Append an event: its number in Tonbandgeraet's format, its fields, and a text or NULL. */
 __attribute__((unused)) static void stream_add(struct stream *s, unsigned int id,
 					       uint64_t ts, uint64_t first,
 					       uint64_t second, const char *text)

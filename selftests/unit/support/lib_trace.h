@@ -88,6 +88,7 @@ __attribute__((unused)) static void trace_unseal(unsigned char *data)
 	data[AT_FLAGS] &= (unsigned char)~KTAPE_BLOCK_CRC;
 }
 
+/* Append to a file in a folder; it is created if it is not there. */
 __attribute__((unused)) static void trace_write(const char *dir, const char *name,
 						const void *data, size_t len)
 {
@@ -199,7 +200,7 @@ __attribute__((unused)) static void trace_read(const char *path, uint64_t memory
 	ktape_trace_close(t);
 }
 
-/* Create a folder below $TMPDIR. */
+/* Create a folder below $TMPDIR. Return: its path, valid until the next call. */
 __attribute__((unused)) static const char *trace_folder(void)
 {
 	static char path[256];

@@ -9,12 +9,12 @@
 #define SIMPLE_STEPS 3000 /* of a simple session */
 
 struct result {
-	int ret; /* error of the run */
+	int ret; /* number of violations, or a negative errno */
 	unsigned int nr;
 	struct ktape_finding finding[FINDINGS];
 	uint64_t errors[KTAPE_RULES];
 	uint64_t notes[KTAPE_RULES];
-	char form[sizeof(((struct ktape_finding *)0)->text)]; /* the last such note */
+	char form[sizeof(((struct ktape_finding *)0)->text)]; /* last note of KTAPE_RULE_FORM */
 	uint64_t records;
 	uint64_t filtered;
 	uint64_t lost;
@@ -90,7 +90,7 @@ static void end_verified(struct sim *s)
 	sim_free(s);
 }
 
-/* Check that only this rule is broken, and only in this file. */
+/* Check that only this rule is broken, and that the first finding is in this ring. */
 #define check_only(rule, at_ring, at_cpu)                                    \
 	do {                                                                 \
 		for (unsigned int __i = 0; __i < KTAPE_RULES; __i++)         \
@@ -119,7 +119,7 @@ static void check_whole_result(struct sim *s)
 	check_equal(result.records, records);
 }
 
-/* A session without losses, filters and changes, from its start to its stop. */
+/* Make a session without losses, filters and changes, from its start to its stop. */
 __attribute__((unused)) static struct sim *make_simple_session(void)
 {
 	struct sim *s = sim_new(1);

@@ -136,7 +136,7 @@ class Text:
 
 
 class Array:
-    """Of a fixed number of elements, or of as many as the field @count is a name of."""
+    """Of a fixed number of elements, or of as many as the field named @count says."""
 
     def __init__(self, element, count):
         self.element, self.count, self.align = element, count, element.align
@@ -197,7 +197,7 @@ class Struct:
 
 
 class Length(Number):
-    """A number that a sequence of it follows."""
+    """The number of elements of a sequence that follows it."""
 
     def random(self, r):
         return r.choice((0, 1, 3, r.randint(0, 7)))
@@ -330,6 +330,7 @@ def packets(big):
         body = Bits(big)
         head = dict(timestamp_begin=START + first * STEP, timestamp_end=START + (first + 19) * STEP,
                     content_size=0, packet_size=0, cpu_id=3)
+        # The first pass finds the sizes that the second has in its context.
         for _ in range(2):
             body = Bits(big)
             MAGIC.put(body, {'magic': 0xc1fc1fc1})

@@ -8,9 +8,10 @@
  *	many	MANY fields f0, f1, ... with these numbers
  *	text	a text of TEXT bytes, and a field behind it
  *	lengths	names of events of these lengths, two of each, which differ in the last byte
+ *	same	fields with equal names
  *
- * make_foreign FILE forks: FORKS forks, and before the first and after each a thread that
- * was there before; each fork has a field that the event table does not have.
+ * make_foreign FILE forks: FORKS forks, each with a field that the event table does not have,
+ * and before the first and after each the exit of a thread that was there before.
  */
 #include <err.h>
 #include <stdio.h>

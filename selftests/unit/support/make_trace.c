@@ -78,8 +78,8 @@ static void add_built_record(struct ktape_builder *b,
 }
 
 /*
- * A user-requested probe; an unknown opcode; after a time extension; with
- * control characters.
+ * A system call with arguments; an unknown opcode; a switch after a time
+ * extension; a text with control characters.
  */
 static void make_kinds(const char *dir)
 {

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A ring for tests: its memory with guards between the blocks, and callbacks
+ * that count the calls of struct kt_ring_ops.
+ */
 #include "rig.h"
 
 #include <stdio.h>

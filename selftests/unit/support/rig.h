@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A ring with its memory, and a writer that numbers its records.
+ * A ring with its memory for tests in user space, and a writer (emit.c) that
+ * numbers its records.
  *
  * Each record has its context, its number in that context, its shape and a hash
  * over these, so that a reader can check it wherever it lies.
@@ -16,8 +17,7 @@
 
 /*
  * Shapes: 0 to 3 are the inlined kt_ring_put() with that many arguments, 4 to 7
- * kt_ring_write() with shape - 4 arguments, 8 + n with n arguments (n > 0) and
- * a blob.
+ * kt_ring_write() with that many, 8 + n with n arguments (n > 0) and a blob.
  */
 #define RIG_BLOB   8
 #define RIG_SHAPES 16
@@ -29,7 +29,7 @@ struct rig {
 	u64 opened;		/* ... of opened() */
 	u64 filled;		/* ... of filled() */
 	u64 parked;		/* ... of parked() */
-	unsigned long reported; /* commit at the latest such call */
+	unsigned long reported; /* commit at the latest call of opened() */
 	u32 seq[RIG_CONTEXTS];	/* next number in each context */
 	u64 too_big; /* records larger than a block, which have no number */
 	struct kt_desc *blocks;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Single steps and breakpoints by SIGTRAP, on x86: see step.h. */
 #include "step.h"
 
 #include <signal.h>

@@ -61,7 +61,10 @@ tap_tell(const char *format, ...)
 	va_end(args);
 }
 
-/* End the test if @condition is false. */
+/*
+ * Fail and return from the function if @condition is false. In a function that a test calls,
+ * the test goes on, but has failed.
+ */
 #define check(condition, ...)                                             \
 	do {                                                              \
 		if (!(condition)) {                                       \

@@ -33,7 +33,7 @@ lines()
 		{ echo "$(wc -l <text) lines, not $1" >>log; return 1; }
 }
 
-# says TEXT, does_not_say TEXT: standard error must have, or not have, TEXT
+# says TEXT: standard error must have TEXT
 says()
 {
 	grep -qF -- "$1" log || { echo "does not say: $1" >>log; return 1; }

@@ -421,7 +421,7 @@ def live(frame, tool, path, to):
 # ---- lines that are full -----------------------------------------------------------
 
 def small_line(to):
-    """Create a line with the smallest terminal buffer."""
+    """Create a FIFO that stands for a line: it holds 4096 bytes, as a terminal's buffer does."""
     os.mkfifo(to + '.line')
     fd = os.open(to + '.line', os.O_RDWR | os.O_NONBLOCK)
     fcntl.fcntl(fd, fcntl.F_SETPIPE_SZ, 4096)
@@ -441,6 +441,7 @@ def take(fd, tx, rate):
 
 
 def tell(tx, code):
+    """Print the sender's messages to standard error.  It must exit with this status."""
     text = tx.stderr.read().decode()
     sys.stderr.write(text)
     assert tx.wait(20) == code, tx.returncode

@@ -4,7 +4,7 @@
  *
  * With --streams it unpacks streams from its standard input, each as: its size 32, room for the
  * result 32, bytes.  It answers each with the size of the result, or -1, then its bytes:
- * tool/t_tool_inflate.py compares that with zlib.
+ * util/t_tool_inflate.py compares that with zlib.
  */
 #include <errno.h>
 #include <stdint.h>

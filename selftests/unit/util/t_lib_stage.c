@@ -134,7 +134,7 @@ static void stage_new(struct kt_stage *s, bool earlier)
 	memset(&calls, 0, sizeof(calls));
 }
 
-/* Let every rename and every fsync fail in turn. */
+/* Let every rename fail in turn, or every fsync. @earlier: there is an output to replace. */
 static void fail_each(bool earlier, bool rename)
 {
 	unsigned int nr = 1;
@@ -205,7 +205,7 @@ static void test_keep(void)
 	check(staged_has_text(name, "new"), "a signal removes a kept output");
 }
 
-/* Like a process of another container with the same pid. */
+/* Ours are removed, also beside a file of a process of another container with the same pid. */
 static void test_sweep(void)
 {
 	char theirs[KT_TEMP_NAME + 8], ours[KT_TEMP_NAME];

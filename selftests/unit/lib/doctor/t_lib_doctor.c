@@ -18,7 +18,7 @@
 
 /* ---- the simulated device ------------------------------------------------ */
 
-/* Defined here only: the library has pointers to it. */
+/* The library's own definition is private to userspace/lib/device/device.c. */
 struct ktape_device {
 	struct ktape_features features;
 };
@@ -76,7 +76,10 @@ static const struct ktape_diagnosis *find_diagnosis(const char *id, const char *
 	return NULL;
 }
 
-/* Has a check found @what, with this severity, and a command? */
+/*
+ * Return true if a check has found @what with this severity and, unless all is well, has a reason
+ * and a next step.
+ */
 static bool found(const char *id, unsigned int severity, const char *what)
 {
 	const struct ktape_diagnosis *f = find_diagnosis(id, what);

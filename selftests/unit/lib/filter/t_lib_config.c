@@ -33,7 +33,7 @@ static const char canonical[] =
 	"uid = off\n"
 	"gate = irq=10us\n";
 
-/* From an allocation of exactly that size. */
+/* Parse a copy of exactly that size, so that a sanitizer finds an access behind it. */
 static int parse_config_copy(const char *text, size_t len,
 			     struct ktape_config *c, struct ktape_error *error)
 {
@@ -65,6 +65,7 @@ static void test_config_whole(void)
 	check_equal(c.buffer, 4 << 20);
 	check_equal(c.block, 64 << 10);
 	check_equal(c.duration, 1500000000);
+	/* sched_switch is opcode 32, irq_handler_entry and _exit are 48 and 49. */
 	check_equal(c.mask[0] >> 32 & 0x30001, 0x10001 | 0x20000);
 	check(!c.filters[KTAPE_FILTER_UID].active, "uid is off");
 	check(c.filters[KTAPE_FILTER_CPU].active, "cpu is on");
@@ -106,7 +107,7 @@ static const char *const names[] = {
 	"/\xc3\xa9\xff\x01\x7f",
 };
 
-/* Each alone, and as many as are allowed. */
+/* A filter of the names from @from up to @to is the same again after it was written. */
 static void check_names(unsigned int from, unsigned int to)
 {
 	struct ktape_config c = {

@@ -9,7 +9,7 @@
 
 static bool is_x86;
 
-/* Expected text of @text after parsing and printing; NULL: refused. */
+/* Parse @text. Return: the filter as text again, to be freed; NULL: it is refused. */
 static char *print_parsed_filter(unsigned int kind, const char *text,
 				 struct ktape_error *error)
 {

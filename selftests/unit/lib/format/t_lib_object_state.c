@@ -12,7 +12,7 @@
 
 #define OWN  1 /* in dat20: the marker is local to the thread */
 #define MANY 5000
-#define KEPT 4096
+#define KEPT 4096 /* objects whose states a sink keeps */
 
 /* ---- writing -------------------------------------------------------------- */
 
@@ -163,6 +163,7 @@ static char *states_of(const struct scene_event *events, size_t nr, size_t *n)
 			  0 },                           \
 			"", 0                            \
 	}
+/* Numbers of ThreadX's events: 52 is mutex_get, 57 mutex_put. */
 #define GET(ts, thread, wait, owner, times) \
 	TRACEX(ts, thread, 52, wait, owner, times)
 #define PUT(ts, thread, owner, times) TRACEX(ts, thread, 57, owner, times, 0)
@@ -181,6 +182,7 @@ static char *states_of(const struct scene_event *events, size_t nr, size_t *n)
 			  0 },                           \
 			"", 0                            \
 	}
+/* 69 is queue_send, 63 queue_front_send, 68 queue_receive, 83 semaphore_get, 88 semaphore_put. */
 #define SEND(ts, thread, wait, before)	CALL(ts, Q, thread, 69, 1, wait, before)
 #define FRONT(ts, thread, wait, before) CALL(ts, Q, thread, 63, 1, wait, before)
 #define RECEIVE(ts, thread, wait, before) \
@@ -348,7 +350,7 @@ static void states_bounded(void)
 
 /* ---- names of what is open ------------------------------------------------ */
 
-/* Return the ends of Chrome's slices: phase, name and id; to be freed. */
+/* Return phase and name of the begins and ends of Chrome's slices, a line each; to be freed. */
 static char *ends_of(const char *text, const char *category)
 {
 	char *ends = NULL;

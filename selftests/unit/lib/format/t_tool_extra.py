@@ -237,7 +237,7 @@ def perfetto():
 
 
 def told(form, says):
-    """The amount that a conversion has told."""
+    """The number of fields that a conversion says it left out."""
     amount, = re.findall(rf"{form.split(':', 1)[0]} cannot hold fields of another tracer's events: (\d+)\n", says)
     return int(amount)
 
@@ -250,7 +250,7 @@ def native():
 
 
 def others():
-    """A format without a place for them tells it."""
+    """A format without a place for these fields says how many it left out."""
     for form in ('tband', 'tracex', 'rkh'):
         check(told(form, convert(form)[1]) == AMOUNT, form)
     # It has all fields of events that its target does not have.

@@ -55,7 +55,7 @@ static void lap_at_the_end(void)
 {
 	static unsigned int asked;
 
-	/* To look for new CPUs, and before and after it has set the end. */
+	/* The recorder asks to look for new CPUs, and before and after it has set the end. */
 	if (++asked < 3)
 		return;
 	at_layout = NULL;

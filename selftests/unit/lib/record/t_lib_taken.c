@@ -15,7 +15,9 @@
 static char dirs[2][320];
 static unsigned int caught;
 static unsigned int writes;
-static unsigned int take_at; /* the rings in this write; 0: in none */
+static unsigned int take_at; /* number of the write in which the rings are taken; 0: in none */
+
+/* Take them before the write, the same and load from them at once, or after the write. */
 static enum { BEFORE, SEEN, AFTER, WAYS } take_way;
 
 static void on_bus_error(int number, siginfo_t *info, void *context)

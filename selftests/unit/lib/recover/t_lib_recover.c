@@ -93,8 +93,8 @@ static void test_floor(void)
 }
 
 /*
- * Set the low half of record @i of a block, and the block's end, as after a
- * clock step back.
+ * Set back the times of a block's records from @from on, and the block's end, by @by ticks, as
+ * after a clock step back.
  */
 static void set_back(uint8_t *b, unsigned int from, uint32_t by)
 {
@@ -214,7 +214,10 @@ static void test_positions(void)
 	check_equal(res.records[0], 2 * IMAGE_RECORDS);
 }
 
-/* A 32-bit kernel has two words for each position, three bits of which are in both. */
+/*
+ * A 32-bit kernel has two words for each position, three bits of which are in both.
+ * @base: added to all positions of ring 0.
+ */
 static void pos32_from(uint64_t base, uint64_t floor)
 {
 	struct ktape_persist_ring *d;

@@ -518,7 +518,7 @@ static bool is_unused(const char *name)
 	return false;
 }
 
-/* Every call of a table has a line. */
+/* Every call of a table has a line: the library finds its arguments in a list sorted by name. */
 static void check_table(const char *machine, bool compat, unsigned int *nr_calls)
 {
 	uint64_t blob[6];

@@ -101,8 +101,8 @@ static void test_damaged(void)
 }
 
 /*
- * A long text is truncated, the last of two counts is used, and the number of
- * texts is limited.
+ * A long text is truncated, the last of two texts of an event is used, and the
+ * number of texts is limited.
  */
 static void test_fmt_limits(void)
 {

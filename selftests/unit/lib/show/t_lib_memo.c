@@ -14,7 +14,8 @@
 
 #include "tap.h"
 
-#define HZ	  100 /* threads live from -5 to +1000 ticks */
+/* Of the clock: times of records are close to the registry's limits. */
+#define HZ	  100
 #define OBJECTS	  6
 #define TIMES	  800
 #define RECORDS	  200
@@ -31,7 +32,6 @@ static uint32_t memo_random(uint32_t n)
 
 /* ---- records ------------------------------------------------------------- */
 
-/* Build a random registry record: object, type, lifetime and name. */
 struct record {
 	struct ktape_event event;
 	uint8_t args[28];
@@ -43,6 +43,7 @@ static void store_u32(uint8_t *p, uint32_t v)
 	memcpy(p, &v, sizeof(v));
 }
 
+/* Build a random registry record: object, type, lifetime and name. */
 static void make_record(struct record *r)
 {
 	static const uint8_t types[] = { KTAPE_OBJ_THREAD, KTAPE_OBJ_IRQ };

@@ -32,7 +32,7 @@ static const unsigned char records[] = {
 	0,
 	0,
 	0,
-	/* softirq_entry: RCU-1 (7) */
+	/* softirq_entry: SCHED (7) */
 	0x20,
 	0,
 	0,
@@ -350,22 +350,24 @@ static void test_checksum(void)
 
 	make_golden_packet();
 	ktape_packet_seal(packet);
-	check_equal(packet[116], KTAPE_BLOCK_CRC);
-	memcpy(&want, packet + 120, 4);
-	put_packet_u32(120, 0);
+	check_equal(packet[AT(flags)], KTAPE_BLOCK_CRC);
+	memcpy(&want, packet + AT(crc32c), 4);
+	put_packet_u32(AT(crc32c), 0);
 	for (i = 0; i < content; i++) {
 		crc ^= packet[i];
 		for (bit = 0; bit < 8; bit++)
 			crc = crc >> 1 ^ (crc & 1 ? 0x82f63b78 : 0);
 	}
 	check_equal(~crc & 0xffffffff, want);
-	put_packet_u32(120, want);
+	put_packet_u32(AT(crc32c), want);
 	check(!ktape_packet_open(&p, packet, sizeof(packet), NULL, NULL),
 	      "good checksum");
 	for (i = 0; i < content; i++) {
 		packet[i] ^= 4;
-		check(i == 116 || ktape_packet_open(&p, packet, sizeof(packet),
-						    NULL, NULL) == -EBADMSG,
+		/* One bit of the flags says that there is a checksum. */
+		check(i == AT(flags) ||
+			      ktape_packet_open(&p, packet, sizeof(packet),
+						NULL, NULL) == -EBADMSG,
 		      "byte %zu may change", i);
 		packet[i] ^= 4;
 	}

@@ -2,8 +2,7 @@
 /*
  * Test that damage is a loss of unknown number: from the last good time of its CPU to its
  * next packet, or to the end of the trace, and that no event of its stream is in it.
- * Statistics and pages do not take what ran
- * last for what runs still.
+ * Statistics and pages must not assume that the thread that ran before it still runs.
  */
 #include "format/html/internal.h"
 #include "lib_trace.h"
@@ -131,7 +130,7 @@ static void keep_read_event(struct read *r, const struct ktape_event *e)
 	r->events[r->nr_events++] = (struct loss){ e->cpu, 1, e->ts, e->ts };
 }
 
-/* What is lost is not there. */
+/* No event of a CPU is within one of its losses of unknown number. */
 static void check_no_lost_events(const struct read *r)
 {
 	for (unsigned int i = 0; i < r->nr && i < LOSSES; i++) {

@@ -315,7 +315,7 @@ static void test_registry(void)
 	remove_saved_session(s);
 }
 
-/* Change a byte of the text: its place must be reported, or none if @at is 0. */
+/* Change a byte of the text: damage is reported at @at, which is 0 also for an unknown place. */
 static void check_damage_place(const char *what, size_t byte, uint64_t at)
 {
 	trace_flip(path, byte, 1);

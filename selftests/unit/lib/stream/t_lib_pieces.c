@@ -59,7 +59,7 @@ static void take_event(struct holds *h, const struct ktape_event *e)
 	nr = ktape_event_arg(e, 1);
 	if (ring >= RINGS || nr >= NUMBERS || seen[ring][nr]++)
 		h->twice++;
-	/* Both rings of CPU 0 report their losses. */
+	/* CPU 0 has two rings, whose headers name different threads. */
 	if (ring == 1 && e->tid != 1001)
 		h->strangers++;
 }
@@ -368,7 +368,7 @@ static void test_flip(void)
 		if (h.r.opened) /* its metadata */
 			continue;
 		flips++;
-		/* One bit of a frame header has no meaning. */
+		/* A bit without meaning costs nothing: only then is nothing reported. */
 		blind += !h.r.corrupt && !h.r.truncated && h.r.events != whole;
 		check(!h.twice && h.r.events <= whole, "byte %llu: %u events",
 		      (unsigned long long)at, h.r.events);
@@ -381,7 +381,7 @@ static void test_flip(void)
 	      "%u flips, %u untold", flips, blind);
 }
 
-/* Input compressed by other tools: a single frame, a wide window, garbage. */
+/* Write 64 MiB of zeros as one frame of zstd, with a window of 2^@window bytes. */
 static void put_frame(const char *path, int level, int window)
 {
 	const size_t len = 64U << 20;
@@ -404,6 +404,7 @@ static void put_frame(const char *path, int level, int window)
 	free(to);
 }
 
+/* Input compressed by other tools: a wide window, a single frame of zeros, a cut one. */
 static void test_pieces_foreign(void)
 {
 	char path[640];

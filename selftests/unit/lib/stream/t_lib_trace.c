@@ -101,7 +101,7 @@ static const struct {
 	{ "split", read_split },
 };
 
-/* Check the result of every form. */
+/* What reading the trace in every form has to give. */
 struct want {
 	unsigned int events;
 	unsigned int corrupt;
@@ -266,7 +266,7 @@ static void test_trace_cut(void)
 	expect_events(ALL - TRACE_RECORDS, 0, 0);
 }
 
-/* The stream is named. */
+/* A notice names the stream of a folder, and none in a pipe form; a link to itself is refused. */
 static void test_named(void)
 {
 	struct trace_result r;
@@ -286,7 +286,7 @@ static void test_named(void)
 	      r.opened, r.error.text);
 }
 
-/* A metadata packet, complete or not, and one without an end. */
+/* A metadata packet that is cut off, and metadata that is a FIFO, which has no end. */
 static void test_metadata_cut(void)
 {
 	struct trace_result r;

@@ -8,6 +8,7 @@
 
 #include "trace/slice.h"
 
+/* Random traces of each kind, damages to a trace, and slices that lack memory. */
 #ifdef __SANITIZE_THREAD__
 #define SEEDS	1U
 #define DAMAGES 4U
@@ -129,7 +130,7 @@ static int read_slice_lines(void *arg, struct kt_slice *slice)
 	return ret;
 }
 
-static int slices_slice(void *arg, struct kt_slice *slice)
+static int take_slice_lines(void *arg, struct kt_slice *slice)
 {
 	const struct seen *mine = slice->own;
 	struct run *run = arg;
@@ -149,7 +150,7 @@ static uint64_t most_events_left(void *arg)
 	return run->way->most - run->seen->nr;
 }
 
-static void release(void *arg, struct kt_slice *slice)
+static void release_seen(void *arg, struct kt_slice *slice)
 {
 	struct seen *mine = slice->own;
 
@@ -170,9 +171,9 @@ static void read_in_way(const char *path, const struct way *way, struct seen *se
 		.arg = &run,
 		.prepare = prepare_seen,
 		.work = read_slice_lines,
-		.take = slices_slice,
+		.take = take_slice_lines,
 		.most = most_events_left,
-		.release = release,
+		.release = release_seen,
 	};
 	struct kt_slices *slices;
 	const struct ktape_event *e;
@@ -372,7 +373,7 @@ static int prepare_some(void *arg, struct kt_slice *slice)
 static void release_some(void *arg, struct kt_slice *slice)
 {
 	prepared -= slice->own != NULL;
-	release(arg, slice);
+	release_seen(arg, slice);
 }
 
 /* With memory for some slices there are fewer threads; without it, one reads everything. */
@@ -386,7 +387,7 @@ static void test_fewer(void)
 		.jobs = 16,
 		.prepare = prepare_some,
 		.work = read_slice_lines,
-		.take = slices_slice,
+		.take = take_slice_lines,
 		.most = most_events_left,
 		.release = release_some,
 	};

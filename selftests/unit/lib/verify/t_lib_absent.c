@@ -22,6 +22,7 @@ static const struct {
 	{ KTAPE_EV_SIGNAL_DELIVER, NULL, 0 },
 };
 
+/* Numbers of questions: @others by verdict, then wrong answers. */
 static struct {
 	unsigned int asked, refused, others[5];
 	unsigned int wrong_proved, wrong_found, missed_found;
@@ -444,7 +445,10 @@ static uint64_t hold_back(struct sim *s)
 	return at;
 }
 
-/* The control ring lost a filter's marker; the next marker is a profile's. */
+/*
+ * The control ring lost a filter's marker; the next marker is a profile's.  Bits of @how: packets
+ * of CPU 0 end before the loss (1) or after it (4), the session stops at the end (2).
+ */
 static void test_lost_filter(void)
 {
 	for (unsigned int how = 0; how < 8; how++) {

@@ -69,7 +69,7 @@ static void test_running(void)
 	sim_free(s);
 }
 
-/* After the stop it was not enabled, which has nothing to do with the end. */
+/* After the stop the event was not enabled: that is the reason, not the end of the trace. */
 static void test_absent_stopped(void)
 {
 	struct sim *s = begin_session_to_end();
@@ -88,7 +88,7 @@ static void test_absent_stopped(void)
 	sim_free(s);
 }
 
-/* Nor has a break before the end, in a session that runs again. */
+/* A stop before the end, in a session that runs again, is the reason as well. */
 static void test_break(void)
 {
 	struct sim *s = begin_session_to_end();
@@ -106,7 +106,7 @@ static void test_break(void)
 	sim_free(s);
 }
 
-/* Something was there all the same. */
+/* A clock that is not trusted proves no absence, but an event that is there is found. */
 static void test_absent_unstable_clock(void)
 {
 	struct sim *s = begin_session_to_end();
@@ -267,7 +267,10 @@ static void test_absent_missed_hits(void)
 	sim_free(s);
 }
 
-/* Nobody has looked after the last time, or ever. */
+/*
+ * The last record of missed hits says nothing of the time after it.  Other events, and probes
+ * that are not enabled, need no such record.
+ */
 static void test_unlooked(void)
 {
 	struct sim *s = sim_new(5);

@@ -28,7 +28,8 @@ static struct sim *offline_at_start(void)
 	return s;
 }
 
-static void early(struct sim *s)
+/* Record an event on CPU 1, whose markers may still be missing. */
+static void signal_cpu1(struct sim *s)
 {
 	sim_event(s, 1, KTAPE_EV_SIGNAL_DELIVER, 1, 1, 3, 4);
 }
@@ -37,10 +38,10 @@ static void test_comes_online(void)
 {
 	struct sim *s = offline_at_start();
 
-	early(s);
+	signal_cpu1(s);
 	sim_online(s, 1, true);
 	sim_profile_on(s, 1, KTAPE_PHASE_ON, s->mask);
-	early(s);
+	signal_cpu1(s);
 	sim_stop(s);
 	sim_finish(s);
 	save_and_verify(s, 0);
@@ -55,7 +56,7 @@ static void test_verify_cpu_snapshot(void)
 		struct sim *s = offline_at_start();
 
 		if (i)
-			early(s);
+			signal_cpu1(s);
 		sim_finish(s);
 		save_and_verify(s, 0);
 		check_whole_result(s);
@@ -68,7 +69,7 @@ static void test_before_the_start(void)
 {
 	struct sim *s = offline_at_start();
 
-	early(s);
+	signal_cpu1(s);
 	sim_ledger(s, 1, 1);
 	sim_phase(s, 1, KTAPE_PHASE_ON);
 	sim_profile_on(s, 1, KTAPE_PHASE_ON, s->mask);
@@ -85,7 +86,7 @@ static void test_never_online(void)
 {
 	struct sim *s = offline_at_start();
 
-	early(s);
+	signal_cpu1(s);
 	sim_stop(s);
 	sim_finish(s);
 	save_and_verify(s, 0);

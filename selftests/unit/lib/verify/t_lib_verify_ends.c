@@ -20,7 +20,7 @@ static void end_after(struct sim *s, unsigned int ring, unsigned int nr)
 	sim_end_after(s, ring, nr);
 }
 
-static void hear(struct sim *s, unsigned int signals)
+static void deliver_signals(struct sim *s, unsigned int signals)
 {
 	while (signals--)
 		sim_event(s, 0, KTAPE_EV_SIGNAL_DELIVER, 1, 1, 1, 2);
@@ -34,13 +34,13 @@ static struct sim *restarted(unsigned int lacking, bool ends)
 
 	sim_start(s);
 	sim_work(s, 100);
-	hear(s, 1);
+	deliver_signals(s, 1);
 	sim_cut(s, EVENTS);
 	nr = s->ring[EVENTS].nr;
-	hear(s, lacking);
+	deliver_signals(s, lacking);
 	sim_stop(s);
 	sim_start(s);
-	hear(s, 1);
+	deliver_signals(s, 1);
 	if (ends)
 		sim_stop(s);
 	sim_finish(s);
@@ -71,9 +71,9 @@ static void test_no_events(void)
 }
 
 /*
- * Verify what a sender writes to a pipe, which waits before the last @tail bytes and its end
- * until all events before were delivered, if that takes the usual time; if not, the same
- * must come out.
+ * Verify what a sender writes to a pipe.  The sender waits 3 seconds before the last @tail bytes
+ * and the end, in which all events before them are usually delivered; if they are not, the result
+ * must be the same.
  */
 static void verify_pipe(const char *file, size_t tail)
 {
@@ -116,13 +116,13 @@ static void test_ends_in_pipe(void)
 		unsigned int nr;
 
 		sim_start(s);
-		hear(s, 1);
+		deliver_signals(s, 1);
 		sim_cut(s, EVENTS);
 		nr = s->ring[EVENTS].nr;
 		s->ring[EVENTS].emitted[KTAPE_CLASS_SIGNAL] += 3;
 		sim_stop(s);
 		sim_start(s);
-		hear(s, 1);
+		deliver_signals(s, 1);
 		sim_finish(s);
 		if (!later)
 			end_after(s, EVENTS, nr);
@@ -158,7 +158,7 @@ static void test_pipe_calls(void)
 	sim_event(s, 1, KTAPE_EV_SCHED_SWITCH, 0, 2, (uint32_t)s->tid[1], 100);
 	sim_event(s, 1, KTAPE_EV_SYS_EXIT, 3, 2, 0, 0);
 	sim_sync(s, 1, true);
-	hear(s, 1);
+	deliver_signals(s, 1);
 	sim_sync(s, 0, true);
 	sim_finish(s);
 	sim_save_pipe(s, file);
@@ -189,17 +189,17 @@ static void miss_over_start(uint64_t missed, uint64_t more, bool wrong)
 	sim_start(s);
 	sim_work(s, 100);
 	sim_cut(s, EVENTS);
-	hear(s, 5);
+	deliver_signals(s, 5);
 	sim_cut(s, EVENTS);
 	at = r->nr;
-	hear(s, 2);
+	deliver_signals(s, 2);
 	sim_stop(s);
 	sim_start(s);
-	hear(s, 3);
+	deliver_signals(s, 3);
 	sim_cut(s, EVENTS);
-	hear(s, 4);
+	deliver_signals(s, 4);
 	sim_cut(s, EVENTS);
-	hear(s, 5);
+	deliver_signals(s, 5);
 	sim_stop(s);
 	sim_finish(s);
 	if (!missed)
@@ -234,7 +234,7 @@ static void test_too_many(void)
 	uint64_t *emitted = &s->ring[EVENTS].emitted[KTAPE_CLASS_SIGNAL];
 
 	sim_start(s);
-	hear(s, 2);
+	deliver_signals(s, 2);
 	--*emitted;
 	sim_stop(s);
 	++*emitted;
@@ -366,7 +366,7 @@ static void test_ends_late_events(void)
 
 		sim_start(s);
 		sim_work(s, 100);
-		hear(s, 1);
+		deliver_signals(s, 1);
 		sim_stop(s);
 		for (unsigned int cpu = 0; cpu < 2; cpu++) {
 			if (next != START_IN_BLOCK)
@@ -377,7 +377,7 @@ static void test_ends_late_events(void)
 		if (next != NO_START)
 			sim_start(s);
 		s->running = true;
-		hear(s, 5);
+		deliver_signals(s, 5);
 		s->running = false;
 		sim_finish(s);
 		for (unsigned int cpu = 0; next != NO_START && cpu < 2; cpu++)
@@ -425,11 +425,11 @@ static void test_absent_events(void)
 
 		sim_start(s);
 		sim_work(s, 100);
-		hear(s, 1);
+		deliver_signals(s, 1);
 		sim_cut(s, EVENTS);
 		events = s->ring[EVENTS].nr;
 		from = s->now + 1;
-		hear(s, 3);
+		deliver_signals(s, 3);
 		sim_stop(s);
 		sim_cut(s, CONTROL);
 		control = s->ring[CONTROL].nr;
@@ -457,7 +457,7 @@ static void test_absent_markers(void)
 	nr = s->ring[CONTROL].nr;
 	sim_change(s, KTAPE_EV_SIGNAL_DELIVER, false);
 	from = s->now;
-	hear(s, 5);
+	deliver_signals(s, 5);
 	to = s->now;
 	sim_change(s, KTAPE_EV_SIGNAL_DELIVER, true);
 	sim_work(s, 60);

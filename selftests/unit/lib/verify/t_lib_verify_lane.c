@@ -60,9 +60,9 @@ struct result {
 	unsigned int nr;
 	char text[FINDINGS][sizeof(((struct ktape_finding *)0)->text)];
 	uint64_t records;
-	uint64_t passed;
-	uint64_t shared;
-	size_t room;
+	uint64_t passed; /* of these, in windows */
+	uint64_t shared; /* windows that several threads have checked */
+	size_t room;	 /* bytes in lanes */
 };
 
 static struct result plain, other;
@@ -145,7 +145,7 @@ static void check_lane_ways(const char *path)
 	}
 }
 
-/* Close the packets of all event rings, with up to @steps steps in each. */
+/* Do @steps steps of work, on any CPU, and close the packets of all event rings. */
 static void close_packets(struct sim *s, unsigned int steps)
 {
 	sim_work(s, steps);

@@ -510,7 +510,10 @@ static void end_early(struct sim *s, struct sim_ring *r)
 
 /* ---- the tests ------------------------------------------------------------------ */
 
-/* Check a scene as a folder and as a file. @damage: ways to damage it, as bits. */
+/*
+ * Check a scene as a folder and as a file.  Bits of @damage: packets (1), the files (2), control
+ * rings that end early (4).
+ */
 static void check_scene(uint64_t seed, unsigned int damage)
 {
 	struct sim *s = play_random_scene(seed);
@@ -590,7 +593,7 @@ static void test_early(void)
 	check(all_passed, "no record was in a window");
 }
 
-/* CPU 0 breaks a rule, and windows would do while CPU 1 has no further markers. */
+/* CPU 0 breaks a rule where windows could be used, while the markers of CPU 1 end early. */
 static void test_early_calls(void)
 {
 	struct sim *s = sim_new(5);

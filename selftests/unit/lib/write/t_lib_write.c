@@ -259,7 +259,7 @@ static void check_trace_events(uint64_t events, const char *what)
 	      r.events, (unsigned int)events);
 }
 
-/* A trace is renamed at its end: its folder's contents until then. */
+/* A staged trace replaces the earlier one at its end; until then the folder has the earlier one. */
 static void test_recorder_staged(void)
 {
 	const struct ktape_recorder_options how = {

@@ -33,6 +33,7 @@ static struct {
 	void (*come_in)(void);
 } w;
 
+/* Return the key of a pair, as module/filter/gate.c computes it. */
 static unsigned long key_of_timer(u32 token)
 {
 	return (unsigned long)token << 3 | (KTAPE_GATE_TIMER + 1);

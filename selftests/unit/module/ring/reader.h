@@ -21,7 +21,7 @@
  * @end: closing members of the last closed block
  * @records: number of records read and accepted
  * @missing: number of skipped record numbers
- * @skipped: blocks overwritten before they were read
+ * @skipped: bytes overwritten before they were read
  * @rejected: copies discarded because tail had passed them when it was loaded again
  * @extends: number of time extensions
  * @steps: the clock may be set back: accept a low half that stands still

@@ -19,7 +19,7 @@
 #define BLOCK	2
 #define SLOTS	4
 #define PENDING 5  /* stores that are not visible to other CPUs yet */
-#define BITS	24 /* slots in the table of visited states */
+#define BITS	24 /* log2 of the slots in the table of visited states */
 
 enum word { COMMIT, TAIL, SLOT, WORDS = SLOT + SLOTS };
 
@@ -371,7 +371,7 @@ static uint64_t hash_of(const struct state *s)
 		hash = (hash ^ word) * 0x9e3779b97f4a7c15ULL;
 		hash ^= hash >> 29;
 	}
-	return hash | 1;
+	return hash | 1; /* 0 is an empty slot of the table */
 }
 
 /* Add a state by its 64-bit hash; push a new state on the stack. */

@@ -260,7 +260,7 @@ static void test_ring_losses(void)
 	check_equal(taken.reported, lost);
 	check(!kt_ring_loss_take(&rig.ring, class, &again),
 	      "the loss is reported twice");
-	/* Write one more, then restore the space. */
+	/* Lose one more, then give the taken loss back: its report had no room. */
 	kt_shim_time += 1000;
 	rig_emit(&rig, 0, 1);
 	kt_ring_loss_back(&rig.ring, class, &taken);

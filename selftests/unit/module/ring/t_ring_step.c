@@ -44,7 +44,7 @@ static const char *const burst_names[BURSTS] = {
 struct scene {
 	/*
 	 * FLUSH, or the record: 0 to 3 inlined with so many arguments, 4 to 7
-	 * called with shape - 4, RIG_BLOB + n with n and a blob.
+	 * called with so many, RIG_BLOB + n with n and a blob.
 	 */
 	unsigned int shape;
 	unsigned int mode;
@@ -67,7 +67,7 @@ static struct {
 	unsigned int second, third; /* steps between the further bursts */
 	unsigned int odds, left;    /* random bursts */
 	uint64_t random;
-	u64 stopped; /* write although recording was stopped */
+	u64 stopped; /* position of the ring when recording was stopped */
 	u64 counted; /* events before the scene */
 	u64 before[RIG_CONTEXTS][WINDOW], after[RIG_CONTEXTS][WINDOW];
 	unsigned long injected, nested_deep, runs;
@@ -298,6 +298,7 @@ static const char *ring_step_check(void)
 	return NULL;
 }
 
+/* Find the instructions of a scene's operation, each once. Return: their number. */
 static size_t boundaries(const struct scene *scene, uintptr_t *where)
 {
 	size_t number, i, j, unique = 0;

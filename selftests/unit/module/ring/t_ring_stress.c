@@ -32,8 +32,8 @@ struct plan {
 	unsigned int blocks;
 	unsigned int mode;
 	unsigned int percent; /* share of all records */
-	unsigned int rings; /* records written before waiting for the reader */
-	bool to_read;	    /* the share counts records read, not written */
+	unsigned int rings; /* rings of records that are written before waiting for the reader */
+	bool to_read; /* the share counts records read, not written */
 };
 
 /*
@@ -173,6 +173,7 @@ static u64 accepted(void)
  */
 static void write_bursts(const struct plan *plan, u64 records)
 {
+	/* A record of shape_of() has about 17 bytes. */
 	u64 burst = plan->rings * plan->blocks * plan->block_size / 17, i;
 	time_t end = time(NULL) + (time_t)PATIENCE;
 

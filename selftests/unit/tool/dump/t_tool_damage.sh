@@ -9,7 +9,7 @@ here=$(cd "${0%/*}" && pwd) || exit
 "$out/make_trace" folder whole 12
 mkdir damaged
 cp whole/metadata damaged
-# No order that a file system could have is that of the names.
+# Made in a mixed order: a folder that is listed by age of the files is not listed by names.
 for cpu in 7 0 11 3 10 1 9 2 8 5 4 6; do
 	{ printf 'no packet'; cat whole/cpu$cpu; } >damaged/cpu$cpu
 done
@@ -51,7 +51,7 @@ head -c "$begin" cut.pipe >part.pipe
 cp text cut.text
 run 0 dump part.pipe && cmp -s text cut.text && [ "$(wc -l <text)" -gt 100 ]
 result $? "dump: the events before the cut are there"
-# As few bytes that are no header are damage.
+# Behind the last packet, so few bytes that do not begin a header are damage, not a cut.
 { cat part.pipe && printf 'no packet'; } >tail.pipe
 run 1 verify tail.pipe && grep -qx \
 	"wrong form: at byte $begin: not a packet: wrong magic number" text && run 1 dump tail.pipe

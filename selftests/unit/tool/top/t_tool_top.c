@@ -185,7 +185,10 @@ static void top_losses(void)
 	end_top_model(m);
 }
 
-/* Told before the first event, a loss is in the intervals in which it is. */
+/*
+ * A loss that is reported before the first event belongs to the intervals that it overlaps, its
+ * events to the last of them.
+ */
 static void early_losses(void)
 {
 	struct ktape_notice lost = scene_lost;

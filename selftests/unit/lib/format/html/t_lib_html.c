@@ -8,7 +8,7 @@
 #include "lib_scene.h"
 #include "util/bits.h"
 
-/* ---- deflate: undo it with as little as the fixed codes need ------------------------ */
+/* ---- deflate: undo one block of fixed codes, by RFC 1951, 3.2.5 and 3.2.6 ------------ */
 
 struct reader {
 	const uint8_t *from;
@@ -73,7 +73,7 @@ static unsigned int read_distance(struct reader *r)
 	return ((2 + code % 2) << extra) + 1 + read_bits(r, extra);
 }
 
-/* Return the number of bytes, or SIZE_MAX if they cannot be undone. */
+/* Inflate to @to. Return: number of bytes, or SIZE_MAX if the input is not such a block. */
 static size_t undo(const uint8_t *from, size_t len, uint8_t *to, size_t room)
 {
 	struct reader r = { from, len, 0 };

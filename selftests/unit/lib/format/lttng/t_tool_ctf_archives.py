@@ -85,7 +85,8 @@ def rotated():
 
 
 def one_archive():
-    """What was lost before it is not known, nor whether it was in its first packet."""
+    """One archive alone does not say how much was lost before it, nor whether some of that was in
+    its first packet: a loss of unknown size is there."""
     equal(losses('rotated/archives/2'), [interval(None, 200, 299)])
 
 
@@ -98,7 +99,7 @@ def snapshots():
 
 
 def contained():
-    """A snapshot may be a part of the one before, or have it."""
+    """A snapshot may be a part of the one before, or contain it."""
     for i, (one, two) in enumerate((([0, 1], [0, 1, 2]), ([0, 1, 2], [1, 2, 3]), ([0, 1, 2, 3], [1, 2]))):
         write(f'contained{i}/1', [(seq, 0) for seq in one])
         write(f'contained{i}/2', [(seq, 0) for seq in two])

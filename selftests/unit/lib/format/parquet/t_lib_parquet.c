@@ -38,7 +38,10 @@ static uint64_t get_bits(const uint8_t *p, uint64_t at, unsigned int width)
 	return v;
 }
 
-/* Decode DELTA_BINARY_PACKED.  Return: bytes read, 0 = the head is wrong. */
+/*
+ * Decode DELTA_BINARY_PACKED: blocks of 128 deltas, each of 4 miniblocks of 32 with a width of
+ * their own.  Return: bytes read, 0 = the head is wrong.
+ */
 static size_t read_delta(const uint8_t *data, int64_t *v, size_t n, bool wide)
 {
 	const uint8_t *p = data, *widths;

@@ -232,7 +232,7 @@ def moved():
 
 
 def without_time():
-    """They have no place in a trace."""
+    """Samples and switches without a time have no place in a trace: they are left out, and counted."""
     form = (1, 0, IDENTIFIER | TID | CPU, 0)
     record = perf.record(9, words(1) + struct.pack('<iiII', 5, 5, 0, 0))
     got, says = dump(perf.as_file({1: form, 2: event([0], 1, 2)},

@@ -77,6 +77,7 @@ __attribute__((unused)) static void rkh_add(struct rkh_stream *s,
 	rkh_add_frame(s, plain, kt_rkh_encode(&s->config, &e, plain));
 }
 
+/* Typed arguments of a user event: three bytes, two of which are stuffed, a number, a text. */
 static const char mem_arg[] = "\x18\x03\x7e\x7d\x00\x31\xff\x37hi";
 
 /* Append every event once. */

@@ -24,7 +24,7 @@
 #define VALUE	256
 
 struct symbol {
-	char kind; /* its table: o, s, u */
+	char kind; /* o: object or function, s: signal, u: user event */
 	unsigned long long id;
 	char name[64];
 };
@@ -32,7 +32,7 @@ struct symbol {
 static struct symbol symbols[SYMBOLS];
 static unsigned int nr_symbols;
 
-/* Response times: before the last event, and after it. */
+/* Response times after the last event, and those of its object before it. */
 static struct ktape_responses *responses;
 static struct ktape_response before;
 static uint64_t tick; /* ns */

@@ -93,7 +93,7 @@ static void escapes(void)
 
 /* ---- there and back ------------------------------------------------------------ */
 
-/* Return a stream written again, directly or through the native format. */
+/* Check that a stream is the same after it was converted, directly and through native. */
 static void check_back(const void *data, size_t len, const char *what)
 {
 	char path[CODEC_PATH], native[CODEC_PATH];
@@ -285,6 +285,7 @@ static void rkh_losses(void)
 	check_equal(reported.lost + reported.corrupt + reported.assumed, 0);
 	for (size_t i = stream.ends[9]; i < stream.ends[12]; i++) {
 		for (unsigned int bit = 0; bit < 8; bit++) {
+			/* Without the flag between them, two frames are one bad frame. */
 			uint64_t lost = i == stream.ends[10] - 1 ||
 							i == stream.ends[11] - 1 ||
 							i == stream.ends[12] - 1 ?

@@ -116,7 +116,10 @@ static void order(void)
 
 /* ---- there and back ---------------------------------------------------------------- */
 
-/* The lines of a trace, without those that the format creates anew. */
+/*
+ * Return the line of an event, or NULL if the format creates the event anew: user events 0 to 2
+ * are the core, the resolution of time and the number of losses.
+ */
 static char *keep_tband_line(struct ktape_trace *t, const struct ktape_event *e)
 {
 	bool user = e->opcode == KTAPE_EV_USER_EVENT;
@@ -395,8 +398,8 @@ static void quote_wide(char *to, size_t size, const char *line)
 }
 
 /*
- * Each line of the original decoder is the source of one of ours, but for the quotes of
- * wide numbers.
+ * Each line of the original decoder equals ktape_trace_source() of one event, except for the
+ * quotes of wide numbers.
  */
 static void compare_tband_golden(const char *stem)
 {

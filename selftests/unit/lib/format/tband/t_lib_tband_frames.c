@@ -103,7 +103,7 @@ static void frames(void)
 
 /* ---- a buffer that is not full ---------------------------------------------------- */
 
-/* After the zero of a frame. */
+/* Return the offset behind the first @nr frames, each of which ends with a zero. */
 static size_t frames_end(const struct stream *s, unsigned int nr)
 {
 	size_t at = 0;

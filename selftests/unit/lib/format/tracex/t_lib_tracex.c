@@ -28,7 +28,7 @@
 static uint8_t image[SIZE];
 static bool big;
 static uint32_t name_size = 32;
-static bool backwards; /* records in the text */
+static bool backwards; /* to_text() writes records at descending addresses */
 
 static void put_image_word(size_t at, uint32_t v)
 {
@@ -448,7 +448,7 @@ static void exported(void)
 
 static void inversions(void)
 {
-	/* B owns the mutex, A waits, then INIT..; C of priority 20 runs. */
+	/* B owns the mutex and A waits for it; if @bad, a thread of priority 20 runs meanwhile. */
 	static const uint32_t list[][8] = {
 		{ B, 9, 52, 1, 0x500, 1, 0, 0 },
 		{ A, 5, 52, 1, 0x500, 1, B, 1 },
