@@ -9,6 +9,7 @@
 #include "kselftest_harness.h"
 
 #include "kt_absent_scene.h"
+#include "kt_spawn.h"
 
 #define SCENES 2
 /*
@@ -165,8 +166,7 @@ static int run_verify_absent(const struct kta_trace *t, struct ktape_absence *q)
 	struct ktape_error error;
 	struct ktape_trace *trace;
 	int64_t ns;
-	int status;
-	pid_t pid;
+	int null, ret;
 
 	if (ktape_trace_open(t->path, NULL, &trace, &error))
 		return -1;
@@ -180,18 +180,10 @@ static int run_verify_absent(const struct kta_trace *t, struct ktape_absence *q)
 	snprintf(cpu, sizeof(cpu), "-c%u", q->cpu);
 	if (q->one_cpu)
 		args[9] = cpu;
-	pid = fork();
-	if (!pid) {
-		int null = open("/dev/null", O_WRONLY);
-
-		dup2(null, 1);
-		dup2(null, 2);
-		execvp("ktape", args);
-		_exit(127);
-	}
-	if (pid < 0 || waitpid(pid, &status, 0) != pid || !WIFEXITED(status))
-		return -1;
-	return WEXITSTATUS(status);
+	null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	ret = kt_run(args, null, null);
+	close(null);
+	return ret;
 }
 
 /* The exit status of the command must be that of the library's answer. */

@@ -8,12 +8,12 @@
 
 #include <poll.h>
 #include <pthread.h>
-#include <sys/wait.h>
 #include <sys/xattr.h>
 
 #include "kt_emit.h"
 #include "kt_filter.h"
 #include "kt_fire.h"
+#include "kt_spawn.h"
 
 #define KT_WORKERS 4
 
@@ -87,17 +87,12 @@ static inline void *kt_worker_main(void *failed)
 	return NULL;
 }
 
-/* Run a program to its end. Return: 0 or -EIO. */
-static inline int kt_run(const char *path, const char *a, const char *b)
+/* Run a program with up to two arguments to its end.  Return: 0 or -EIO. */
+static inline int kt_step_run(const char *path, const char *a, const char *b)
 {
-	pid_t pid = fork();
-	int status;
+	char *argv[] = { (char *)path, (char *)a, (char *)b, NULL };
 
-	if (!pid) {
-		execl(path, path, a, b, NULL);
-		_exit(127);
-	}
-	return pid < 0 || waitpid(pid, &status, 0) != pid || status ? -EIO : 0;
+	return kt_run(argv, KT_SAME, KT_SAME) ? -EIO : 0;
 }
 
 /* ---- steps: each returns 0, or a negative errno -------------------------------- */
@@ -111,7 +106,7 @@ static inline int kt_step_workers(void)
 	for (int i = 0; i < KT_WORKERS; i++)
 		if (pthread_create(&thread[i], NULL, kt_worker_main, thread))
 			return -EAGAIN;
-	kt_run("/bin/busybox", "true", NULL);
+	kt_step_run("/bin/busybox", "true", NULL);
 	for (int i = 0; i < KT_WORKERS; i++)
 		if (pthread_join(thread[i], &failed) || failed)
 			ret = -EIO;
@@ -217,7 +212,7 @@ static inline int kt_step_tasks(void)
 	}
 	kt_alarms(0);
 	ret = kt_wait_boosted();
-	return ret ?: kt_run("/bin/busybox", "true", NULL);
+	return ret ?: kt_step_run("/bin/busybox", "true", NULL);
 }
 
 /* Read a block, past the page cache. */
@@ -252,7 +247,7 @@ static inline int kt_step_devices(void)
 
 static inline int kt_step_load(void)
 {
-	return kt_run("/tests/workload", "1", "/scratch");
+	return kt_step_run("/tests/workload", "1", "/scratch");
 }
 
 static inline int kt_step_cpus(void)

@@ -13,6 +13,7 @@
 #include "kt_load.h"
 #include "kt_ring.h"
 #include "kt_session.h"
+#include "kt_spawn.h"
 
 #define TRIES 30
 #define TRACE "/tmp/test/trace"
@@ -105,20 +106,14 @@ static pid_t start_load(void)
 /* Run `ktape COMMAND TRACE`.  Return: its exit status, or -1. */
 static int run_tool(const char *command)
 {
-	pid_t pid = fork();
-	int status, log, null;
+	char *argv[] = { KTAPE, (char *)command, TRACE, NULL };
+	int log = open(LOG, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	int null = open("/dev/null", O_WRONLY | O_CLOEXEC), ret;
 
-	if (!pid) {
-		log = open(LOG, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-		null = open("/dev/null", O_WRONLY);
-		dup2(strcmp(command, "verify") ? null : log, STDOUT_FILENO);
-		dup2(log, STDERR_FILENO);
-		execl(KTAPE, KTAPE, command, TRACE, NULL);
-		_exit(127);
-	}
-	if (pid < 0 || waitpid(pid, &status, 0) != pid || !WIFEXITED(status))
-		return -1;
-	return WEXITSTATUS(status);
+	ret = kt_run(argv, strcmp(command, "verify") ? null : log, log);
+	close(null);
+	close(log);
+	return ret;
 }
 
 static void print_log(const char *what)

@@ -16,6 +16,7 @@
 
 #include "kt_calls.h"
 #include "kt_hostile.h"
+#include "kt_spawn.h"
 
 #define TRIES  40
 #define UID    12345
@@ -298,7 +299,7 @@ static int run_helper(uid_t uid)
 {
 	pid_t pid = fork();
 	char number[16];
-	int status, m;
+	int m;
 
 	snprintf(number, sizeof(number), "%d", TEXTS);
 	if (!pid) {
@@ -310,9 +311,7 @@ static int run_helper(uid_t uid)
 		execl(HELPER, "helper", number, NULL);
 		_exit(102);
 	}
-	if (pid < 0 || waitpid(pid, &status, 0) != pid || !WIFEXITED(status))
-		return -1;
-	return WEXITSTATUS(status);
+	return kt_exit_status(pid);
 }
 
 TEST_F(rights, helper_with_more_rights)

@@ -15,6 +15,7 @@
 #include "kselftest_harness.h"
 
 #include "kt_emit.h"
+#include "kt_spawn.h"
 #include "now.h"
 
 #define NOBODY	       65534
@@ -327,13 +328,11 @@ TEST_F_TIMEOUT(mark, without_rights, 60)
 
 static int names_as(uid_t uid, uint32_t first)
 {
-	int status, n = 0, m, ret;
+	int n = 0, m, ret;
 	pid_t pid = fork();
 
-	if (pid) {
-		waitpid(pid, &status, 0);
-		return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-	}
+	if (pid)
+		return kt_exit_status(pid);
 	if (setuid(uid))
 		_exit(255);
 	m = ktape_mark_open();

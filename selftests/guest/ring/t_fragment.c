@@ -17,6 +17,7 @@
 #include "kt_load.h"
 #include "kt_module.h"
 #include "kt_session.h"
+#include "kt_spawn.h"
 #include "kt_stream.h"
 
 #define K	     1024UL
@@ -395,20 +396,17 @@ static long charged_kib(void)
  */
 static int charge_session(int dev, uint64_t ring, long *made, long *closed)
 {
-	int fd, status;
+	int fd;
 	long found[2];
 	int p[2];
 	pid_t pid;
 
 	if (pipe(p))
 		return -errno;
-	pid = fork();
+	pid = kt_fork_in_cgroup(CGROUP);
 	if (!pid) {
-		long before;
+		long before = charged_kib();
 
-		if (kt_write_text(CGROUP "/cgroup.procs", "0"))
-			_exit(1);
-		before = charged_kib();
 		fd = kt_create(dev, KTAPE_MODE_OVERWRITE, ring, BLOCK);
 		found[0] = charged_kib() - before;
 		close(fd);
@@ -421,7 +419,7 @@ static int charge_session(int dev, uint64_t ring, long *made, long *closed)
 	close(p[0]);
 	*made = found[0];
 	*closed = found[1];
-	return pid > 0 && waitpid(pid, &status, 0) == pid && !status ? 0 : -ECHILD;
+	return kt_exit_status(pid) ? -ECHILD : 0;
 }
 
 /* Rings in pieces are charged to the cgroup of the process that makes them, to the last page. */

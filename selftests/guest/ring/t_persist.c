@@ -5,7 +5,6 @@
  * was reloaded. Real resets are in selftests/guest/persist.
  */
 #include <linux/capability.h>
-#include <spawn.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -16,6 +15,7 @@
 #include <ktape_mark.h>
 
 #include "kt_persist.h"
+#include "kt_spawn.h"
 
 /*
  * Return true if the kernel log has a line with this text after
@@ -39,37 +39,26 @@ static bool klog_has(const char *text)
 }
 
 /*
- * Run a command without a shell, which takes longer than many commands on a
- * sanitizer kernel. @out: gets its output, or -1; @pid: its process. Return: 0
- * or an errno.
+ * Start a command of words with one space between them, without a shell, which takes longer
+ * than many commands on a sanitizer kernel.  @out: gets its output, or KT_SAME.  Return: its
+ * process, or -1.
  */
-static int spawn_without_shell(const char *command, int out, pid_t *pid)
+static pid_t spawn_without_shell(const char *command, int out)
 {
 	char words[256], *argv[16] = {}, *left;
-	posix_spawn_file_actions_t files;
-	int nr = 0, ret;
+	int nr = 0;
 
 	snprintf(words, sizeof(words), "%s", command);
 	for (char *word = strtok_r(words, " ", &left); word && nr < 15;
 	     word = strtok_r(NULL, " ", &left))
 		argv[nr++] = word;
-	posix_spawn_file_actions_init(&files);
-	if (out >= 0)
-		posix_spawn_file_actions_adddup2(&files, out, STDOUT_FILENO);
-	ret = posix_spawnp(pid, argv[0], &files, NULL, argv, environ);
-	posix_spawn_file_actions_destroy(&files);
-	return ret;
+	return kt_spawn(argv, out, KT_SAME);
 }
 
-/* Run a command. Return: its exit status, or -1. */
+/* Run a command.  Return: its exit status, or -1. */
 static int run_without_shell(const char *command)
 {
-	int status;
-	pid_t pid;
-
-	if (spawn_without_shell(command, -1, &pid) || waitpid(pid, &status, 0) != pid)
-		return -1;
-	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+	return kt_exit_status(spawn_without_shell(command, KT_SAME));
 }
 
 /*
@@ -88,7 +77,8 @@ static bool prints(const char *command, const char *text)
 
 	if (pipe2(out, O_CLOEXEC))
 		return false;
-	if (spawn_without_shell(command, out[1], &pid)) {
+	pid = spawn_without_shell(command, out[1]);
+	if (pid < 0) {
 		close(out[0]);
 		close(out[1]);
 		return false;

@@ -5,7 +5,6 @@
  * again.
  */
 #include <sys/stat.h>
-#include <sys/wait.h>
 
 #include "kselftest_harness.h"
 
@@ -13,6 +12,7 @@
 #include "kt_ledger.h"
 #include "kt_load.h"
 #include "kt_ring.h"
+#include "kt_spawn.h"
 #include "kt_trigger.h"
 
 #define CPUS_MAX 16
@@ -436,15 +436,11 @@ static int online_with_memory(int cpu, long kib)
 	snprintf(limit, sizeof(limit), "%ldK", kib);
 	if (kt_write_text(CGROUP "/memory.max", limit))
 		return -EOPNOTSUPP;
-	pid = fork();
-	if (!pid) {
-		if (kt_write_text(CGROUP "/cgroup.procs", "0"))
-			_exit(255);
+	pid = kt_fork_in_cgroup(CGROUP);
+	if (!pid)
 		_exit(-kt_set_online(cpu, true));
-	}
-	if (pid < 0 || waitpid(pid, &status, 0) != pid || !WIFEXITED(status))
-		return -ECHILD;
-	return -WEXITSTATUS(status);
+	status = kt_exit_status(pid);
+	return status < 0 ? -ECHILD : -status;
 }
 
 /*

@@ -5,7 +5,6 @@
  * allocation failed.
  */
 #include <sys/stat.h>
-#include <sys/wait.h>
 
 #include "kselftest_harness.h"
 
@@ -13,6 +12,7 @@
 #include "kt_hostile.h"
 #include "kt_load.h"
 #include "kt_module.h"
+#include "kt_spawn.h"
 
 #define CGROUP	"/sys/fs/cgroup/ktape-test"
 #define NTH_MAX 5000
@@ -124,24 +124,23 @@ TEST_F_TIMEOUT(fail, each_of_create, 600)
  */
 static int create_in_cgroup(const char *limit, uint64_t ring)
 {
-	int status, dev;
+	int dev = kt_open(O_RDWR), status;
 	pid_t pid;
 
-	if (kt_write_text(CGROUP "/memory.max", limit))
+	if (dev < 0)
+		return dev;
+	if (kt_write_text(CGROUP "/memory.max", limit)) {
+		close(dev);
 		return -EOPNOTSUPP;
-	pid = fork();
-	if (pid < 0)
-		return -errno;
+	}
+	pid = kt_fork_in_cgroup(CGROUP);
 	if (!pid) {
-		dev = kt_open(O_RDWR);
-		if (dev < 0 || kt_write_text(CGROUP "/cgroup.procs", "0"))
-			_exit(255);
 		status = kt_create(dev, KTAPE_MODE_OVERWRITE, ring, 0);
 		_exit(status < 0 ? -status : 0);
 	}
-	if (waitpid(pid, &status, 0) != pid || !WIFEXITED(status))
-		return -ECHILD;
-	return -WEXITSTATUS(status);
+	close(dev);
+	status = kt_exit_status(pid);
+	return status < 0 ? -ECHILD : -status;
 }
 
 /*
