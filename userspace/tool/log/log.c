@@ -80,9 +80,12 @@ static char *absolute_path(const char *name)
  */
 int log_prepare(struct log *log, const char *pattern, bool zstd)
 {
-	char *whole = *pattern ? absolute_path(pattern) : NULL;
+	char *whole;
 	size_t len;
 
+	if (!*pattern)
+		return fail("-l \"\": the name of a folder or file is missing");
+	whole = absolute_path(pattern);
 	if (!whole)
 		return fail("-l \"%s\": %s", pattern, strerror(errno));
 	if (is_existing_folder(pattern, whole)) {

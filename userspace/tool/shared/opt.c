@@ -169,6 +169,9 @@ static int refuse_option(const struct kt_command *c, const char *word)
 {
 	const struct kt_option *o = optopt ? find_option(c, optopt) : NULL;
 
+	/* -h is no option of the command, and is never refused as a letter. */
+	if (optopt == 'h')
+		return misuse(c, "option --help takes no argument");
 	if (o && o->kind == KT_OPT_FLAG)
 		return misuse(c, "option --%s takes no argument", o->name);
 	if (o)

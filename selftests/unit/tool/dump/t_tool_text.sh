@@ -26,6 +26,7 @@ test_suggestions()
 	unknown option --frobnicate (see ktape dump --help)|dump --frobnicate
 	unknown option -x (see ktape dump --help)|dump -jx t
 	option --json takes no argument|dump --json=1 t
+	option --help takes no argument|dump --help=x
 	option --count: missing argument N|dump t --count
 	option --count: missing argument N|dump t -n
 	unknown event "shced_switch": did you mean "sched_switch"? (ktape list shows all)|dump -e irq,shced_switch t

@@ -146,6 +146,9 @@ test_log()
 	result $? "record --pidfile: the pidfile of a dead process"
 	run 1 record --device x -l 'a*/b' && says "a name cannot contain"
 	result $? "record -l: a name that contains the end of a comment"
+	run 1 record --device x -l '' &&
+		says '-l "": the name of a folder or file is missing'
+	result $? "record -l: an empty name"
 }
 
 test_recover()
