@@ -40,7 +40,7 @@ void kt_file_free(struct kt_file *kf)
 struct kt_file *kt_file_make(struct kt_session *s, bool control)
 {
 	struct kt_file *kf = kzalloc(sizeof(*kf), GFP_KERNEL_ACCOUNT);
-	bool trusted = kt_dev_is_trusted(control);
+	bool trusted = kt_dev_opener_may_control(control);
 	int ret = -ENOMEM;
 
 	if (!kf)
@@ -114,7 +114,8 @@ struct file *kt_dev_open_session(struct kt_session *s, int flags,
 				 const struct file_operations *fops)
 {
 	/* What kt_dev_may_control() will say of the new file, whose opener the caller is. */
-	struct kt_file *kf = kt_file_make(s, flags == O_RDWR && kt_dev_trusted());
+	struct kt_file *kf =
+		kt_file_make(s, flags == O_RDWR && kt_dev_caller_has_rights());
 	struct file *file;
 
 	if (IS_ERR(kf)) {

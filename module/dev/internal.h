@@ -102,8 +102,8 @@ union kt_ioctl_arg {
 
 /* rights.c */
 void kt_rights_init(unsigned int mode);
-bool kt_dev_is_trusted(bool control);
-bool kt_dev_trusted(void);
+bool kt_dev_opener_may_control(bool control);
+bool kt_dev_caller_has_rights(void);
 int kt_dev_allowed(void);
 bool kt_dev_reads_log(void);
 bool kt_dev_may_control(const struct file *file);

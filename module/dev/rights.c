@@ -28,7 +28,7 @@ void kt_rights_init(unsigned int mode)
 }
 
 /**
- * kt_dev_is_trusted() - check whether the opener of a descriptor may control sessions
+ * kt_dev_opener_may_control() - check whether the opener of a descriptor may control sessions
  * @control: the descriptor may control its session
  *
  * A discard session waits only for readers whose opener has that right, even if it opened the
@@ -37,7 +37,7 @@ void kt_rights_init(unsigned int mode)
  * Context: process context of the opener.
  * Return: true or false.
  */
-bool kt_dev_is_trusted(bool control)
+bool kt_dev_opener_may_control(bool control)
 {
 	return control || !dev_by_mode ||
 	       ns_capable_noaudit(&init_user_ns, CAP_PERFMON) ||
@@ -45,7 +45,7 @@ bool kt_dev_is_trusted(bool control)
 }
 
 /**
- * kt_dev_trusted() - check whether the caller may use any session, but not lockdown
+ * kt_dev_caller_has_rights() - check whether the caller may use any session, but not lockdown
  *
  * With dev_mode= the kernel has checked the permissions of the node when the
  * caller's descriptor was opened: a descriptor that is passed on passes on the right.
@@ -53,7 +53,7 @@ bool kt_dev_is_trusted(bool control)
  * Context: process context.
  * Return: true or false.
  */
-bool kt_dev_trusted(void)
+bool kt_dev_caller_has_rights(void)
 {
 	return dev_by_mode || perfmon_capable();
 }
@@ -66,7 +66,9 @@ bool kt_dev_trusted(void)
  */
 int kt_dev_allowed(void)
 {
-	return kt_dev_trusted() ? security_locked_down(LOCKDOWN_TRACEFS) : -EPERM;
+	return kt_dev_caller_has_rights() ?
+		       security_locked_down(LOCKDOWN_TRACEFS) :
+		       -EPERM;
 }
 
 /**

@@ -202,7 +202,7 @@ long kt_ioctl_destroy(struct file *file, union kt_ioctl_arg *arg)
 	 * An inherited descriptor must not allow destroying other sessions.
 	 * Destroying remains allowed under lockdown.
 	 */
-	if (!kt_dev_trusted())
+	if (!kt_dev_caller_has_rights())
 		return -EPERM;
 	s = kt_session_find(ref);
 	if (IS_ERR(s))

@@ -41,7 +41,7 @@ static inline bool kt_registry_has(u32 type, u32 id, u32 param1)
 	return kt_registry_name(type, id, param1, NULL);
 }
 
-u32 kt_registry_era(void);
+u32 kt_registry_begin_era(void);
 bool kt_registry_record_since(unsigned int session, u32 since, u32 *slot,
 			      bool (*has_room)(void *arg), void *arg);
 bool kt_registry_copy(unsigned int slot, struct ktape_object_entry *to);
@@ -71,7 +71,7 @@ void kt_registry_thread_exit(pid_t tid, pid_t tgid);
 /* ---- how full it is: slot.c ------------------------------------------------ */
 
 void kt_registry_refuse(void);
-void kt_registry_left_out(unsigned int reason, u64 count);
+void kt_registry_set_left_out(unsigned int reason, u64 count);
 unsigned int kt_registry_used(void);
 u64 kt_registry_no_room(unsigned int reason);
 u64 kt_registry_reused(void);

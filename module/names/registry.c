@@ -252,7 +252,7 @@ static void entry_announce(u32 slot)
 {
 	entry_record(kt_slot_entry(slot), KT_SESSIONS);
 	/*
-	 * Pairs with kt_registry_era(): if the want bit of a session was clear
+	 * Pairs with kt_registry_begin_era(): if the want bit of a session was clear
 	 * above, the era loaded below is at least the one that this session
 	 * passes to kt_registry_record_since() later.
 	 */
@@ -511,7 +511,7 @@ bool kt_registry_name(u32 type, u32 id, u32 param1, char *name)
 }
 
 /**
- * kt_registry_era() - Begin a new era, because a session stops recording
+ * kt_registry_begin_era() - Begin a new era, because a session stops recording
  *
  * Each change of an entry notes its era, so kt_registry_record_since() can find the changes
  * that the session did not record.
@@ -519,7 +519,7 @@ bool kt_registry_name(u32 type, u32 id, u32 param1, char *name)
  * Context: any, before the session's want bits are cleared.
  * Return: the era, for kt_registry_record_since().
  */
-u32 kt_registry_era(void)
+u32 kt_registry_begin_era(void)
 {
 	/* Fully ordered: before the want bits.  Pairs with entry_announce(). */
 	return atomic_inc_return(&reg.era);
@@ -557,7 +557,7 @@ static bool entry_record_again(u32 slot, unsigned int session)
 /**
  * kt_registry_record_since() - Record in a session what changed while it was stopped
  * @session: number of the session, which records again
- * @since: what kt_registry_era() returned when the session stopped
+ * @since: what kt_registry_begin_era() returned when the session stopped
  * @slot: in: first slot to check; out: the next one
  * @has_room: called before each record; returns true if it may be written now
  * @arg: argument of @has_room

@@ -238,13 +238,13 @@ void kt_registry_refuse(void)
 }
 
 /**
- * kt_registry_left_out() - Set how many names have no room in a copy of the registry
+ * kt_registry_set_left_out() - Set how many names have no room in a copy of the registry
  * @reason: enum ktape_no_room
  * @count: their number, which replaces the former one
  *
  * Context: process context.
  */
-void kt_registry_left_out(unsigned int reason, u64 count)
+void kt_registry_set_left_out(unsigned int reason, u64 count)
 {
 	unsigned long flags;
 	bool changed;

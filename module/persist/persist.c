@@ -64,7 +64,7 @@ static void persist_copy_names(void)
 	const unsigned int used = kt_registry_used();
 	unsigned int i, nr = min(persist.layout.nr_names, used);
 
-	kt_registry_left_out(KTAPE_NO_ROOM_REGION, used - nr);
+	kt_registry_set_left_out(KTAPE_NO_ROOM_REGION, used - nr);
 	for (i = 0; i < nr; i++, to++) {
 		cond_resched();
 		if (!kt_registry_copy(i, &e) || !memcmp(to, &e, sizeof(e)))
@@ -443,7 +443,7 @@ void kt_persist_close(void)
 	}
 	WRITE_ONCE(persist.laid_out, false);
 	mutex_unlock(&persist.work_lock);
-	kt_registry_left_out(KTAPE_NO_ROOM_REGION, 0);
+	kt_registry_set_left_out(KTAPE_NO_ROOM_REGION, 0);
 	WRITE_ONCE(persist.taken, false);
 	mutex_unlock(&persist.lock);
 }

@@ -368,7 +368,7 @@ void kt_probe_failed(u64 *mask)
 }
 
 /**
- * kt_probe_available() - Clear the bits of events that cannot be recorded
+ * kt_probe_drop_unavailable() - Clear the bits of events that cannot be recorded
  * @mask: bit n is opcode n
  *
  * An event is also not available if one of several sources could not be attached, because
@@ -376,7 +376,7 @@ void kt_probe_failed(u64 *mask)
  *
  * Context: process context, may sleep.
  */
-void kt_probe_available(u64 *mask)
+void kt_probe_drop_unavailable(u64 *mask)
 {
 	u64 failed[KTAPE_MASK_WORDS];
 	unsigned int i;

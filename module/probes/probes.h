@@ -20,7 +20,7 @@
 int kt_probe_init(void);
 void kt_probe_exit(void);
 int kt_probe_want(const u64 *mask);
-void kt_probe_available(u64 *mask);
+void kt_probe_drop_unavailable(u64 *mask);
 void kt_probe_failed(u64 *mask);
 bool kt_probe_source(unsigned int opcode, struct ktape_event_info *e);
 u32 kt_probe_state(unsigned int opcode, int *error, bool *attached);

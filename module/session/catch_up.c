@@ -62,7 +62,7 @@ static void catch_up_find_without(struct kt_session *s)
 
 	for_each_online_cpu(cpu)
 		hole |= !cpu_records_names(s, cpu);
-	s->without_since = kt_registry_era();
+	s->without_since = kt_registry_begin_era();
 	WRITE_ONCE(s->without, hole);
 }
 
@@ -189,7 +189,7 @@ void kt_session_cpu_is_without(struct kt_session *s)
 {
 	if (s->without)
 		return;
-	s->without_since = kt_registry_era();
+	s->without_since = kt_registry_begin_era();
 	WRITE_ONCE(s->without, true);
 	/* If a piece is being recorded, its work item continues with these changes. */
 	schedule_delayed_work(&s->catch_up, PIECE_LATER);

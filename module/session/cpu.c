@@ -260,7 +260,7 @@ static void session_give_rings(struct kt_session *s, unsigned int cpu,
 	set_bit(cpu, s->with_rings);
 	if (s->running)
 		kt_control_other(s, cpu, true);
-	kt_session_sheds(s);
+	kt_session_set_shedding(s);
 }
 
 /* Let a CPU that comes online record into a session. */
@@ -272,7 +272,7 @@ static void session_prepare_cpu(struct kt_session *s, unsigned int cpu,
 	if (rings)
 		session_give_rings(s, cpu, rings);
 	else
-		kt_session_sheds(s);
+		kt_session_set_shedding(s);
 	kt_want_set(s, cpu);
 }
 

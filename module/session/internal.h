@@ -107,7 +107,7 @@ void kt_want_settle(const struct kt_session *s);
 /* snapshot.c */
 bool kt_session_is_full(const struct kt_session *s);
 void kt_session_freeze_cut(struct kt_session *s);
-bool kt_session_arm(struct kt_session *s);
+bool kt_session_renew_snapshot(struct kt_session *s);
 
 /* missed.c */
 void kt_session_missed_begin(struct kt_session *s);
@@ -122,7 +122,7 @@ void kt_session_cpu_is_without(struct kt_session *s);
 
 /* reader.c */
 void kt_session_policy_init(struct kt_session *s);
-void kt_session_sheds(struct kt_session *s);
+void kt_session_set_shedding(struct kt_session *s);
 void kt_session_watch(struct kt_session *s);
 void kt_session_announce(struct kt_session *s);
 

@@ -102,7 +102,7 @@ void kt_session_want(struct kt_session *s, const struct kt_filters *former)
 	const bool blind = s->flags & KTAPE_PROFILE_NO_CONTEXT &&
 			   !kt_session_sees_switches(s);
 
-	kt_session_sheds(s);
+	kt_session_set_shedding(s);
 	/*
 	 * The task in a block's header is valid only while every switch is
 	 * recorded or context records are.  So headers stop naming a task before
@@ -162,7 +162,7 @@ void kt_session_prepare(const struct kt_session *s, const u64 *mask, u64 *record
 		kt_mask_clear(extra, KTAPE_EV_CONSOLE);
 	kt_session_probes(extra);
 	memcpy(recordable, mask, sizeof(extra));
-	kt_probe_available(recordable);
+	kt_probe_drop_unavailable(recordable);
 	if (!s->log)
 		kt_mask_clear(recordable, KTAPE_EV_CONSOLE);
 }

@@ -441,12 +441,12 @@ static unsigned long policy_shed_at(const struct kt_session *s, unsigned int lev
 }
 
 /**
- * kt_session_sheds() - set the shedding limits in all rings
+ * kt_session_set_shedding() - set the shedding limits in all rings
  * @s: the session whose profile, policy or rings changed
  *
  * Context: process context with kt_session_lock.
  */
-void kt_session_sheds(struct kt_session *s)
+void kt_session_set_shedding(struct kt_session *s)
 {
 	unsigned int at, level;
 	unsigned long limit;
@@ -549,7 +549,7 @@ int kt_session_policy(struct kt_session *s, struct ktape_policy *p)
 		mutex_lock(&kt_session_lock);
 		s->shed_percent = p->shed_percent;
 		WRITE_ONCE(s->stall_ms, p->stall_ms);
-		kt_session_sheds(s);
+		kt_session_set_shedding(s);
 		mutex_unlock(&kt_session_lock);
 		if (s->running)
 			kt_session_watch(s);

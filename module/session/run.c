@@ -89,7 +89,7 @@ int kt_session_start_locked(struct kt_session *s)
 	kt_session_prepare(s, s->mask, recordable);
 	kt_session_lock_both();
 	memcpy(s->recordable, recordable, sizeof(s->recordable));
-	if (kt_session_arm(s))
+	if (kt_session_renew_snapshot(s))
 		session_forget(s);
 	session_set_ending(s, false);
 	session_set_flags(s, 0);
@@ -160,7 +160,7 @@ static void session_stop_running(struct kt_session *s)
 	kt_session_announce(s);
 	kt_control_profile(s, KTAPE_PHASE_OFF, nothing);
 	WRITE_ONCE(s->active, false);
-	era = kt_registry_era();
+	era = kt_registry_begin_era();
 	if (s->caught_up)
 		s->era = s->without ? s->without_since : era;
 	s->without = false;

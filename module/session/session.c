@@ -220,7 +220,7 @@ static int session_publish(struct kt_session *s, struct kt_session_config *c)
 		ret = -EAGAIN;
 	if (!ret) {
 		s->serial = ++serials;
-		s->era = kt_registry_era();
+		s->era = kt_registry_begin_era();
 		kt_sessions_unlisted[s->id] = NULL;
 		kt_sessions[s->id] = s;
 		/* It has no want bits yet, and had none with this number before. */

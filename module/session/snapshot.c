@@ -94,7 +94,7 @@ void kt_session_freeze_cut(struct kt_session *s)
 }
 
 /**
- * kt_session_arm() - discard a full snapshot before the session starts again
+ * kt_session_renew_snapshot() - discard a full snapshot before the session starts again
  * @s: the session, stopped
  *
  * Writers may then report a full ring again.
@@ -102,7 +102,7 @@ void kt_session_freeze_cut(struct kt_session *s)
  * Context: process context with kt_session_lock.
  * Return: true: there was one, whose records the caller discards.
  */
-bool kt_session_arm(struct kt_session *s)
+bool kt_session_renew_snapshot(struct kt_session *s)
 {
 	struct kt_ring *r;
 	unsigned int at;

@@ -26,8 +26,8 @@
 
 /* Internal functions of libktape. */
 void kt_metadata_seal(char *text, size_t len);
-int kt_pipe_metadata(const uint8_t *uuid, const char *metadata, size_t len,
-		     uint8_t **packets, size_t *size);
+int kt_metadata_packets(const uint8_t *uuid, const char *metadata, size_t len,
+			uint8_t **packets, size_t *size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
@@ -185,8 +185,8 @@ static const uint8_t *fixed_metadata(bool converted, size_t *size)
 		if (ktape_metadata_format(&info, &text, &len) ||
 		    (converted &&
 		     ktape_metadata_add(&text, &len, "converted", "yes")) ||
-		    kt_pipe_metadata(info.uuid, text, len, &packets[converted],
-				     &sizes[converted]))
+		    kt_metadata_packets(info.uuid, text, len,
+					&packets[converted], &sizes[converted]))
 			abort();
 		free(text);
 	}

@@ -235,7 +235,7 @@ static size_t printable_length(const unsigned char *s, size_t len)
  * Replace all that kt_put_escaped() escapes, except backslashes, by question marks: one
  * for each byte, for places that have no room for escapes.
  */
-void kt_put_over(char *text, size_t len)
+void kt_replace_unprintable(char *text, size_t len)
 {
 	unsigned char *s = (unsigned char *)text;
 

@@ -34,7 +34,7 @@ char *kt_put_cell(char *p, const char *text, size_t len);
 char *kt_put_identifier(char *p, const char *text, size_t len);
 size_t kt_utf8_length(const char *text, size_t len);
 void kt_utf8_mend(char *text, size_t len);
-void kt_put_over(char *text, size_t len);
+void kt_replace_unprintable(char *text, size_t len);
 
 /* Put one character. */
 static inline char *kt_put_char(char *p, char c)

@@ -316,11 +316,11 @@ static inline void begin_scene(struct scene *sc)
 		scene_must(sc, "the clock", -EOPNOTSUPP);
 	if (sc->ref.errors)
 		return;
-	sc->first = kt_session_names(LARGE, LARGE, kta_ops);
+	sc->first = kt_session_for_threads(LARGE, LARGE, kta_ops);
 	scene_must(sc, "first", sc->first);
 	for (int i = 0; i < WAYS && !sc->ref.errors; i++)
 		create_way_session(sc, i);
-	sc->last = kt_session_names(LARGE, LARGE, kta_ops);
+	sc->last = kt_session_for_threads(LARGE, LARGE, kta_ops);
 	scene_must(sc, "last", sc->last);
 	for (int i = 0; i < WAYS && !sc->ref.errors; i++)
 		if (kt_layout_session(fd_of(sc, i)) < kt_layout_session(sc->first) ||

@@ -82,8 +82,8 @@ FIXTURE_SETUP(gate)
 {
 	struct ktape_features f;
 
-	self->fd = kt_session_names(RING, CONTROL,
-				    KT_OPS(KTAPE_EV_SYS_ENTER, KTAPE_EV_SYS_EXIT));
+	self->fd = kt_session_for_threads(
+		RING, CONTROL, KT_OPS(KTAPE_EV_SYS_ENTER, KTAPE_EV_SYS_EXIT));
 	ASSERT_LE(0, self->fd);
 	self->gated = calloc(1, sizeof(*self->gated));
 	ASSERT_EQ(0, kt_features(self->fd, &f));
@@ -452,9 +452,9 @@ TEST_F_TIMEOUT(gate, wide_forms, 60)
 	struct gated *s = self->gated;
 
 	close(self->fd);
-	self->fd = kt_session_names(RING, CONTROL,
-				    KT_OPS(KTAPE_EV_SYS_ENTER_WIDE,
-					   KTAPE_EV_SYS_EXIT_WIDE));
+	self->fd = kt_session_for_threads(RING, CONTROL,
+					  KT_OPS(KTAPE_EV_SYS_ENTER_WIDE,
+						 KTAPE_EV_SYS_EXIT_WIDE));
 	ASSERT_LE(0, self->fd);
 	record_calls(_metadata, self);
 	EXPECT_LE(2 * (CALLS - s->span[SYS_getppid]),

@@ -145,11 +145,11 @@ FIXTURE(storm)
 
 FIXTURE_SETUP(storm)
 {
-	self->fd =
-		kt_session_names(RING, CONTROL,
-				 KT_OPS(KTAPE_EV_PROCESS_FORK,
-					KTAPE_EV_PROCESS_EXEC, KTAPE_EV_PROCESS_EXIT,
-					KTAPE_EV_SYS_ENTER, KTAPE_EV_SYS_EXIT));
+	self->fd = kt_session_for_threads(
+		RING, CONTROL,
+		KT_OPS(KTAPE_EV_PROCESS_FORK, KTAPE_EV_PROCESS_EXEC,
+		       KTAPE_EV_PROCESS_EXIT, KTAPE_EV_SYS_ENTER,
+		       KTAPE_EV_SYS_EXIT));
 	ASSERT_LE(0, self->fd);
 	self->trace = calloc(1, sizeof(*self->trace));
 }

@@ -54,7 +54,7 @@ FIXTURE_TEARDOWN(wait)
 static void read_into_ledger(struct kt_ledger *l, struct kt_buf *b, int fd)
 {
 	for (int i = 0; i < 10; i++)
-		kt_follow(&l->t, b, fd, 65536);
+		kt_read_and_parse(&l->t, b, fd, 65536);
 }
 
 struct reported {

@@ -106,12 +106,12 @@ TEST_F(names, priority_changes)
 	int fd;
 
 	ASSERT_EQ(0, setpriority(PRIO_PROCESS, 0, 5));
-	fd = kt_record(KT_OPS(KTAPE_EV_MARK));
+	fd = kt_start_recording(KT_OPS(KTAPE_EV_MARK));
 	ASSERT_LE(0, fd);
 	ASSERT_TRUE(find_registry_object(KTAPE_OBJ_THREAD, is_self, &e));
 	EXPECT_EQ(120 + 5, e.param2 & 0xff);
 	ASSERT_EQ(0, sched_setscheduler(0, SCHED_FIFO, &rt));
-	ASSERT_EQ(0, kt_recorded(&self->h, fd));
+	ASSERT_EQ(0, kt_stop_and_take_hits(&self->h, fd));
 	ASSERT_TRUE(find_registry_object(KTAPE_OBJ_THREAD, is_self, &e));
 	EXPECT_EQ(99 - 7, e.param2 & 0xff);
 	EXPECT_EQ(SCHED_FIFO, e.param2 >> 8 & 0xff);
@@ -420,7 +420,7 @@ static void check_reused_number(struct __test_metadata *_metadata,
 {
 	struct ktape_object_entry old, new;
 	char name[KTAPE_NAME_SIZE];
-	int fd = kt_record((const unsigned char[]){ opcode, 0 });
+	int fd = kt_start_recording((const unsigned char[]){ opcode, 0 });
 
 	ASSERT_LE(0, fd);
 	ASSERT_EQ(0, kt_fire(first, 1));
@@ -432,7 +432,7 @@ static void check_reused_number(struct __test_metadata *_metadata,
 	     i < 100 * kt_scale() && !find_registry_object(type, is_other, &new);
 	     i++)
 		usleep(20000);
-	ASSERT_EQ(0, kt_recorded(&self->h, fd));
+	ASSERT_EQ(0, kt_stop_and_take_hits(&self->h, fd));
 	ASSERT_TRUE(find_registry_object(type, was_first, &old));
 	ASSERT_TRUE(find_registry_object(type, is_other, &new));
 	for (int i = 0, n = 0; i < self->h.nr; i++) {
@@ -543,10 +543,10 @@ TEST_F_TIMEOUT(names, other_network_namespace, 60)
 	ASSERT_TRUE(find_registry_object(KTAPE_OBJ_NET_DEVICE, is_of_space, &e));
 	EXPECT_EQ(1, e.param2);
 	EXPECT_NE(0, e.id & KTAPE_NETDEV_OTHER);
-	fd = kt_record(KT_OPS(KTAPE_EV_NET_DEV_START_XMIT));
+	fd = kt_start_recording(KT_OPS(KTAPE_EV_NET_DEV_START_XMIT));
 	ASSERT_LE(0, fd);
 	ASSERT_EQ(0, send_to_self());
-	ASSERT_EQ(0, kt_recorded(&self->h, fd));
+	ASSERT_EQ(0, kt_stop_and_take_hits(&self->h, fd));
 	for (int i = 0; i < self->h.nr; i++)
 		seen += self->h.hit[i].args[0] == e.id;
 	EXPECT_LE(1, seen);

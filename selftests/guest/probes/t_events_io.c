@@ -118,11 +118,12 @@ TEST_F_TIMEOUT(io, block_requests, 200)
 	 */
 	if (!set_scheduler("vdb", "mq-deadline"))
 		inserts = TIMES;
-	fd = kt_record(KT_OPS(KTAPE_EV_BLOCK_RQ_INSERT, KTAPE_EV_BLOCK_RQ_ISSUE,
-			      KTAPE_EV_BLOCK_RQ_COMPLETE, KTAPE_EV_BLOCK_BIO_QUEUE));
+	fd = kt_start_recording(
+		KT_OPS(KTAPE_EV_BLOCK_RQ_INSERT, KTAPE_EV_BLOCK_RQ_ISSUE,
+		       KTAPE_EV_BLOCK_RQ_COMPLETE, KTAPE_EV_BLOCK_BIO_QUEUE));
 	ASSERT_GE(fd, 0);
 	EXPECT_EQ(0, read_direct("/dev/vdb", FIRST, self->page));
-	ASSERT_EQ(0, kt_recorded(&self->h, fd));
+	ASSERT_EQ(0, kt_stop_and_take_hits(&self->h, fd));
 	set_scheduler("vdb", "none");
 	EXPECT_EQ(0, self->h.lost);
 	EXPECT_EQ(TIMES,
@@ -149,10 +150,11 @@ TEST_F_TIMEOUT(io, block_operations, 200)
 		SKIP(return, "no brd to load");
 	ASSERT_EQ(0, ret);
 	dev = device_of("/dev/ram0");
-	fd = kt_record(KT_OPS(KTAPE_EV_BLOCK_BIO_QUEUE, KTAPE_EV_BLOCK_BIO_COMPLETE));
+	fd = kt_start_recording(
+		KT_OPS(KTAPE_EV_BLOCK_BIO_QUEUE, KTAPE_EV_BLOCK_BIO_COMPLETE));
 	ASSERT_GE(fd, 0);
 	EXPECT_EQ(0, read_direct("/dev/ram0", 0, self->page));
-	ASSERT_EQ(0, kt_recorded(&self->h, fd));
+	ASSERT_EQ(0, kt_stop_and_take_hits(&self->h, fd));
 	EXPECT_EQ(0, kt_rmmod("brd"));
 	EXPECT_EQ(TIMES, count_reads(&self->h, KTAPE_EV_BLOCK_BIO_QUEUE, dev, 0));
 	EXPECT_EQ(TIMES, count_reads(&self->h, KTAPE_EV_BLOCK_BIO_COMPLETE, dev, 0));
@@ -173,11 +175,11 @@ TEST_F_TIMEOUT(io, block_requeue_and_merge, 200)
 	char name[KTAPE_NAME_SIZE];
 
 	ASSERT_EQ(0, kt_fire_load());
-	fd = kt_record(KT_OPS(ops[0], ops[1]));
+	fd = kt_start_recording(KT_OPS(ops[0], ops[1]));
 	EXPECT_EQ(0, kt_fire("requeue", TIMES));
 	EXPECT_EQ(0, kt_fire("merge", TIMES + 1));
 	EXPECT_EQ(0, kt_rmmod("kt_fire"));
-	ASSERT_EQ(0, kt_recorded(&self->h, fd));
+	ASSERT_EQ(0, kt_stop_and_take_hits(&self->h, fd));
 	for (int i = 0; i < self->h.nr; i++) {
 		const struct kt_hit *hit = &self->h.hit[i];
 
@@ -227,10 +229,10 @@ TEST_F_TIMEOUT(io, interrupts_have_names, 200)
 
 	if (!device_of("/dev/vdb"))
 		SKIP(return, "no /dev/vdb");
-	fd = kt_record(KT_OPS(KTAPE_EV_IRQ_HANDLER_ENTRY));
+	fd = kt_start_recording(KT_OPS(KTAPE_EV_IRQ_HANDLER_ENTRY));
 	ASSERT_GE(fd, 0);
 	EXPECT_EQ(0, read_direct("/dev/vdb", FIRST, self->page));
-	ASSERT_EQ(0, kt_recorded(&self->h, fd));
+	ASSERT_EQ(0, kt_stop_and_take_hits(&self->h, fd));
 	EXPECT_GE(self->h.nr, TIMES);
 	for (int i = 0; i < self->h.nr; i++) {
 		ASSERT_EQ(0, kt_wait_object_name(KTAPE_OBJ_IRQ,
@@ -353,15 +355,16 @@ TEST_F_TIMEOUT(io, net_packets, 200)
 	int fd, polls = 0, consumed = 0, locally = 0;
 	uint32_t skbs[TIMES] = {};
 
-	fd = kt_record(KT_OPS(KTAPE_EV_NET_DEV_QUEUE,
-			      KTAPE_EV_NET_DEV_START_XMIT, KTAPE_EV_NET_DEV_XMIT,
-			      KTAPE_EV_NETIF_RX, KTAPE_EV_NETIF_RECEIVE_SKB,
-			      KTAPE_EV_NAPI_POLL, KTAPE_EV_CONSUME_SKB));
+	fd = kt_start_recording(KT_OPS(KTAPE_EV_NET_DEV_QUEUE,
+				       KTAPE_EV_NET_DEV_START_XMIT,
+				       KTAPE_EV_NET_DEV_XMIT, KTAPE_EV_NETIF_RX,
+				       KTAPE_EV_NETIF_RECEIVE_SKB,
+				       KTAPE_EV_NAPI_POLL, KTAPE_EV_CONSUME_SKB));
 	ASSERT_GE(fd, 0);
 	kt_pin(2);
 	EXPECT_EQ(0, send_lo_packets(true));
 	EXPECT_EQ(0, send_locally());
-	ASSERT_EQ(0, kt_recorded(&self->h, fd));
+	ASSERT_EQ(0, kt_stop_and_take_hits(&self->h, fd));
 	EXPECT_EQ(0, self->h.lost);
 	/* Every tracepoint must see the same packets in the same order. */
 	EXPECT_EQ(TIMES, count_packets(&self->h, KTAPE_EV_NET_DEV_QUEUE, frame,
@@ -406,12 +409,13 @@ TEST_F_TIMEOUT(io, net_drops, 200)
 	char name[KTAPE_NAME_SIZE];
 	int fd, drops = 0;
 
-	fd = kt_record(KT_OPS(KTAPE_EV_NETIF_RECEIVE_SKB, KTAPE_EV_KFREE_SKB));
+	fd = kt_start_recording(
+		KT_OPS(KTAPE_EV_NETIF_RECEIVE_SKB, KTAPE_EV_KFREE_SKB));
 	ASSERT_GE(fd, 0);
 	kt_pin(2);
 	EXPECT_EQ(0, send_lo_packets(false));
 	EXPECT_EQ(0, receive_backlog());
-	ASSERT_EQ(0, kt_recorded(&self->h, fd));
+	ASSERT_EQ(0, kt_stop_and_take_hits(&self->h, fd));
 	EXPECT_EQ(TIMES, count_packets(&self->h, KTAPE_EV_NETIF_RECEIVE_SKB,
 				       IP_BYTES, ETH_IP, skbs));
 	for (int i = 0; i < self->h.nr; i++) {

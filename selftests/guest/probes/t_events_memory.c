@@ -56,11 +56,11 @@ TEST_F_TIMEOUT(memory, page_fault_user, 120)
 		SKIP(return, "the kernel has no page_fault_user");
 	ASSERT_NE(MAP_FAILED, p);
 	madvise(p, TIMES * PAGE, MADV_NOHUGEPAGE);
-	fd = kt_record(KT_OPS(KTAPE_EV_PAGE_FAULT_USER));
+	fd = kt_start_recording(KT_OPS(KTAPE_EV_PAGE_FAULT_USER));
 	ASSERT_GE(fd, 0);
 	for (int i = 0; i < TIMES; i++)
 		*(volatile char *)(p + i * PAGE + i) = 1;
-	ASSERT_EQ(0, kt_recorded(&self->h, fd));
+	ASSERT_EQ(0, kt_stop_and_take_hits(&self->h, fd));
 	EXPECT_EQ(0, self->h.lost);
 	for (int i = 0; i < self->h.nr; i++) {
 		const struct kt_hit *hit = &self->h.hit[i];
@@ -92,11 +92,11 @@ TEST_F_TIMEOUT(memory, page_fault_kernel, 120)
 		SKIP(return, "the kernel has no page_fault_kernel");
 	ASSERT_NE(MAP_FAILED, p);
 	madvise(p, TIMES * PAGE, MADV_NOHUGEPAGE);
-	fd = kt_record(KT_OPS(KTAPE_EV_PAGE_FAULT_KERNEL));
+	fd = kt_start_recording(KT_OPS(KTAPE_EV_PAGE_FAULT_KERNEL));
 	ASSERT_GE(fd, 0);
 	for (int i = 0; i < TIMES; i++)
 		ASSERT_EQ(8, read(zero, p + i * PAGE, 8));
-	ASSERT_EQ(0, kt_recorded(&self->h, fd));
+	ASSERT_EQ(0, kt_stop_and_take_hits(&self->h, fd));
 	for (int i = 0; i < self->h.nr; i++) {
 		const struct kt_hit *hit = &self->h.hit[i];
 		uint64_t at = kt_wide(hit->args) - (uintptr_t)p;
@@ -132,7 +132,8 @@ TEST_F_TIMEOUT(memory, pages, 120)
 	uint32_t token[TIMES];
 	int fd, allocs = 0, frees = 0;
 
-	fd = kt_record(KT_OPS(KTAPE_EV_MM_PAGE_ALLOC, KTAPE_EV_MM_PAGE_FREE));
+	fd = kt_start_recording(
+		KT_OPS(KTAPE_EV_MM_PAGE_ALLOC, KTAPE_EV_MM_PAGE_FREE));
 	ASSERT_GE(fd, 0);
 	kt_pin(1);
 	for (int i = 0; i < TIMES; i++) {
@@ -140,7 +141,7 @@ TEST_F_TIMEOUT(memory, pages, 120)
 		pfn[i] = kt_fire_number();
 		ASSERT_NE(0, pfn[i]);
 	}
-	ASSERT_EQ(0, kt_recorded(&self->h, fd));
+	ASSERT_EQ(0, kt_stop_and_take_hits(&self->h, fd));
 	EXPECT_EQ(0, self->h.lost);
 	/* In order: only these pages are allocated and freed at once. */
 	for (int i = 0; i < self->h.nr && frees < TIMES; i++) {
@@ -173,11 +174,11 @@ TEST_F_TIMEOUT(memory, kmalloc, 120)
 	int fd, allocs = 0, frees = 0;
 	uint32_t token = 0, taken;
 
-	fd = kt_record(KT_OPS(KTAPE_EV_KMALLOC, KTAPE_EV_KFREE));
+	fd = kt_start_recording(KT_OPS(KTAPE_EV_KMALLOC, KTAPE_EV_KFREE));
 	ASSERT_GE(fd, 0);
 	ASSERT_EQ(0, kt_fire("kmalloc", TIMES));
 	taken = kt_fire_number();
-	ASSERT_EQ(0, kt_recorded(&self->h, fd));
+	ASSERT_EQ(0, kt_stop_and_take_hits(&self->h, fd));
 	EXPECT_EQ(0, self->h.lost);
 	for (int i = 0; i < self->h.nr; i++) {
 		const struct kt_hit *hit = &self->h.hit[i];
@@ -209,10 +210,11 @@ TEST_F_TIMEOUT(memory, kmem_cache, 120)
 	char name[KTAPE_NAME_SIZE];
 	uint32_t token = 0;
 
-	fd = kt_record(KT_OPS(KTAPE_EV_KMEM_CACHE_ALLOC, KTAPE_EV_KMEM_CACHE_FREE));
+	fd = kt_start_recording(
+		KT_OPS(KTAPE_EV_KMEM_CACHE_ALLOC, KTAPE_EV_KMEM_CACHE_FREE));
 	ASSERT_GE(fd, 0);
 	ASSERT_EQ(0, kt_fire("cache", TIMES));
-	ASSERT_EQ(0, kt_recorded(&self->h, fd));
+	ASSERT_EQ(0, kt_stop_and_take_hits(&self->h, fd));
 	EXPECT_EQ(0, self->h.lost);
 	for (int i = 0; i < self->h.nr; i++) {
 		const struct kt_hit *hit = &self->h.hit[i];
@@ -323,7 +325,8 @@ TEST_F_TIMEOUT(memory, contention, 120)
 
 	if (kt_event_state(KTAPE_EV_CONTENTION_BEGIN) != KTAPE_EVENT_AVAILABLE)
 		SKIP(return, "no contention_begin");
-	fd = kt_record(KT_OPS(KTAPE_EV_CONTENTION_BEGIN, KTAPE_EV_CONTENTION_END));
+	fd = kt_start_recording(
+		KT_OPS(KTAPE_EV_CONTENTION_BEGIN, KTAPE_EV_CONTENTION_END));
 	ASSERT_GE(fd, 0);
 	sigaction(SIGUSR1, &sa, NULL);
 	for (int i = 0; i < WAITS; i++) {
@@ -335,7 +338,7 @@ TEST_F_TIMEOUT(memory, contention, 120)
 		ASSERT_EQ(0, holder.ret);
 		ASSERT_EQ(0, waiter.ret);
 	}
-	ASSERT_EQ(0, kt_recorded(&self->h, fd));
+	ASSERT_EQ(0, kt_stop_and_take_hits(&self->h, fd));
 	EXPECT_EQ(0, self->h.lost);
 	for (int i = 0; i < self->h.nr; i++) {
 		unsigned int k = 0;

@@ -39,14 +39,14 @@ TEST_F_TIMEOUT(system, console, 200)
 	char line[100];
 
 	ASSERT_GE(kmsg, 0);
-	fd = kt_record(KT_OPS(KTAPE_EV_CONSOLE));
+	fd = kt_start_recording(KT_OPS(KTAPE_EV_CONSOLE));
 	ASSERT_GE(fd, 0);
 	for (int i = 0; i < TIMES; i++) {
 		/* The level is high enough for a console with loglevel "quiet". */
 		snprintf(line, sizeof(line), "<1>kt-line %d of %d\n", i, getpid());
 		ASSERT_EQ(strlen(line), write(kmsg, line, strlen(line)));
 	}
-	ASSERT_EQ(0, kt_recorded(&self->h, fd));
+	ASSERT_EQ(0, kt_stop_and_take_hits(&self->h, fd));
 	for (int i = 0; i < self->h.nr; i++) {
 		const struct kt_hit *hit = &self->h.hit[i];
 		const char *at = strstr(hit->text, "kt-line");
@@ -65,11 +65,11 @@ TEST_F_TIMEOUT(system, console, 200)
 
 TEST_F_TIMEOUT(system, console_line_truncated, 200)
 {
-	int fd = kt_record(KT_OPS(KTAPE_EV_CONSOLE)), nr = 0;
+	int fd = kt_start_recording(KT_OPS(KTAPE_EV_CONSOLE)), nr = 0;
 
 	ASSERT_GE(fd, 0);
 	EXPECT_EQ(0, kt_fire("console", TIMES));
-	ASSERT_EQ(0, kt_recorded(&self->h, fd));
+	ASSERT_EQ(0, kt_stop_and_take_hits(&self->h, fd));
 	for (int i = 0; i < self->h.nr; i++) {
 		const struct kt_hit *hit = &self->h.hit[i];
 
@@ -91,13 +91,13 @@ TEST_F_TIMEOUT(system, modules, 200)
 {
 	int fd, loads = 0, frees = 0;
 
-	fd = kt_record(KT_OPS(KTAPE_EV_MODULE_LOAD, KTAPE_EV_MODULE_FREE));
+	fd = kt_start_recording(KT_OPS(KTAPE_EV_MODULE_LOAD, KTAPE_EV_MODULE_FREE));
 	ASSERT_GE(fd, 0);
 	for (int i = 0; i < TIMES; i++) {
 		ASSERT_EQ(0, kt_rmmod("kt_fire"));
 		ASSERT_EQ(0, kt_fire_load());
 	}
-	ASSERT_EQ(0, kt_recorded(&self->h, fd));
+	ASSERT_EQ(0, kt_stop_and_take_hits(&self->h, fd));
 	EXPECT_EQ(2 * TIMES, self->h.nr);
 	for (int i = 0; i < self->h.nr; i++) {
 		const struct kt_hit *hit = &self->h.hit[i];
@@ -120,10 +120,10 @@ TEST_F_TIMEOUT(system, module_uses, 200)
 	char name[KTAPE_NAME_SIZE];
 	int fd, gets = 0, puts = 0;
 
-	fd = kt_record(KT_OPS(KTAPE_EV_MODULE_GET, KTAPE_EV_MODULE_PUT));
+	fd = kt_start_recording(KT_OPS(KTAPE_EV_MODULE_GET, KTAPE_EV_MODULE_PUT));
 	ASSERT_GE(fd, 0);
 	EXPECT_EQ(0, kt_fire("use", TIMES));
-	ASSERT_EQ(0, kt_recorded(&self->h, fd));
+	ASSERT_EQ(0, kt_stop_and_take_hits(&self->h, fd));
 	for (int i = 0; i < self->h.nr; i++) {
 		const struct kt_hit *hit = &self->h.hit[i];
 		bool get = hit->op == KTAPE_EV_MODULE_GET;
@@ -163,13 +163,13 @@ TEST_F_TIMEOUT(system, cpuhp, 200)
 
 	if (kt_cpus() <= GOES)
 		SKIP(return, "needs %d CPUs", GOES + 1);
-	fd = kt_record(KT_OPS(KTAPE_EV_CPUHP_ENTER, KTAPE_EV_CPUHP_EXIT));
+	fd = kt_start_recording(KT_OPS(KTAPE_EV_CPUHP_ENTER, KTAPE_EV_CPUHP_EXIT));
 	ASSERT_GE(fd, 0);
 	for (int i = 0; i < rounds; i++) {
 		ASSERT_EQ(0, kt_set_online(GOES, false));
 		ASSERT_EQ(0, kt_set_online(GOES, true));
 	}
-	ASSERT_EQ(0, kt_recorded(&self->h, fd));
+	ASSERT_EQ(0, kt_stop_and_take_hits(&self->h, fd));
 	EXPECT_EQ(0, self->h.lost);
 	for (int i = 0; i < self->h.nr; i++) {
 		const struct kt_hit *hit = &self->h.hit[i];
@@ -225,7 +225,7 @@ TEST_F_TIMEOUT(system, cpu_idle, 200)
 	if (kt_is_busy())
 		SKIP(return, "no CPU is idle");
 	ASSERT_EQ(0, kt_pin(QUIET));
-	fd = kt_record(KT_OPS(KTAPE_EV_CPU_IDLE));
+	fd = kt_start_recording(KT_OPS(KTAPE_EV_CPU_IDLE));
 	ASSERT_GE(fd, 0);
 	before = count_own_sleeps();
 	for (int i = 0; i < 100 * SLEEPS; i++) {
@@ -233,7 +233,7 @@ TEST_F_TIMEOUT(system, cpu_idle, 200)
 		if (count_own_sleeps() >= before + SLEEPS + MORE)
 			break;
 	}
-	ASSERT_EQ(0, kt_recorded(&self->h, fd));
+	ASSERT_EQ(0, kt_stop_and_take_hits(&self->h, fd));
 	for (int i = 0; i < self->h.nr; i++) {
 		const struct kt_hit *hit = &self->h.hit[i];
 		uint32_t state = hit->dat20 & 255;
@@ -310,11 +310,11 @@ TEST_F_TIMEOUT(system, power, 200)
 {
 	for (size_t i = 0; i < sizeof(wants) / sizeof(wants[0]); i++) {
 		const struct want *w = &wants[i];
-		int fd = kt_record(KT_OPS(w->op)), ret;
+		int fd = kt_start_recording(KT_OPS(w->op)), ret;
 
 		ASSERT_GE(fd, 0);
 		ret = kt_fire(w->fire, TIMES);
-		ASSERT_EQ(0, kt_recorded(&self->h, fd));
+		ASSERT_EQ(0, kt_stop_and_take_hits(&self->h, fd));
 		if (w->op == KTAPE_EV_CPU_IDLE_MISS &&
 		    !kt_tracefs_has("power/cpu_idle_miss", "name")) {
 			EXPECT_NE(KTAPE_EVENT_AVAILABLE, kt_event_state(w->op));

@@ -166,9 +166,9 @@ static int check_all_exceptions(struct __test_metadata *_metadata,
 	const char *why;
 
 	for (; nr > 0; nr--, s++) {
-		fd = kt_record(KT_OPS(KTAPE_EV_EXCEPTION));
+		fd = kt_start_recording(KT_OPS(KTAPE_EV_EXCEPTION));
 		ret = kt_fire(s->name, TIMES);
-		if (kt_recorded(h, fd))
+		if (kt_stop_and_take_hits(h, fd))
 			return -1;
 		if ((ret == -EINVAL || ret == -ENOENT) && !has_all_sources()) {
 			TH_LOG("%s: this kernel has no such source", s->name);
@@ -204,11 +204,11 @@ TEST_F_TIMEOUT(exception, hang_names_the_thread, 200)
 /* A breakpoint goes through the same chain as a death. */
 TEST_F_TIMEOUT(exception, breakpoint_is_not_a_death, 200)
 {
-	int fd = kt_record(KT_OPS(KTAPE_EV_EXCEPTION));
+	int fd = kt_start_recording(KT_OPS(KTAPE_EV_EXCEPTION));
 
 	ASSERT_GE(fd, 0);
 	EXPECT_EQ(0, kt_fire("trap", TIMES));
-	ASSERT_EQ(0, kt_recorded(&self->h, fd));
+	ASSERT_EQ(0, kt_stop_and_take_hits(&self->h, fd));
 	EXPECT_EQ(0, self->h.nr);
 }
 
@@ -240,7 +240,7 @@ static int unload_scsi(void)
  */
 TEST_F_TIMEOUT(exception, module_loaded_later, 200)
 {
-	int want = kt_record(KT_OPS(KTAPE_EV_EXCEPTION)), ret;
+	int want = kt_start_recording(KT_OPS(KTAPE_EV_EXCEPTION)), ret;
 
 	ASSERT_GE(want, 0);
 	for (int round = 0; round < 3; round++) {
@@ -302,12 +302,12 @@ TEST_F_TIMEOUT(exception, out_of_memory, 200)
 		SKIP(return, "no memory control group");
 	}
 	kt_write_text(GROUP "/memory.swap.max", "0");
-	fd = kt_record(KT_OPS(KTAPE_EV_EXCEPTION));
+	fd = kt_start_recording(KT_OPS(KTAPE_EV_EXCEPTION));
 	ASSERT_GE(fd, 0);
 	pid = glutton();
 	EXPECT_EQ(pid, waitpid(pid, &status, 0));
 	EXPECT_EQ(SIGKILL, WTERMSIG(status));
-	ASSERT_EQ(0, kt_recorded(&self->h, fd));
+	ASSERT_EQ(0, kt_stop_and_take_hits(&self->h, fd));
 	EXPECT_EQ(0, rmdir(GROUP));
 	ASSERT_EQ(1, self->h.nr);
 	EXPECT_EQ(KTAPE_EXC_OOM, self->h.hit[0].args[0]);

@@ -58,7 +58,7 @@ FIXTURE_SETUP(names)
 	fclose(f);
 	if (variant->parameters[0])
 		ASSERT_EQ(FAR, self->irq);
-	self->fd = kt_record(KT_OPS(KTAPE_EV_IRQ_HANDLER_ENTRY));
+	self->fd = kt_start_recording(KT_OPS(KTAPE_EV_IRQ_HANDLER_ENTRY));
 	ASSERT_LE(0, self->fd);
 }
 
@@ -126,7 +126,7 @@ TEST_F_TIMEOUT(names, shared, 60)
 	EXPECT_TRUE(is_interrupt_named(self->irq, "kt-a"));
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_CLEAR));
 	ASSERT_EQ(0, fire(FIRES));
-	ASSERT_EQ(0, kt_recorded(&self->h, self->fd));
+	ASSERT_EQ(0, kt_stop_and_take_hits(&self->h, self->fd));
 	for (int i = 0; i < self->h.nr; i++)
 		nr += self->h.hit[i].dat20 == self->irq;
 	EXPECT_EQ(3 * FIRES, nr);
@@ -163,7 +163,7 @@ FIXTURE_SETUP(pair)
 	ASSERT_EQ(0, kt_pin(0));
 	/* IRQ_CHECKS of module/probes/irq.c, the size of the table, divides their difference. */
 	ASSERT_EQ(0, kt_insmod("/tests/kt_irq.ko", "at=3000 other=7096 alone=1"));
-	self->fd = kt_record(KT_OPS(KTAPE_EV_IRQ_HANDLER_ENTRY));
+	self->fd = kt_start_recording(KT_OPS(KTAPE_EV_IRQ_HANDLER_ENTRY));
 	ASSERT_LE(0, self->fd);
 }
 

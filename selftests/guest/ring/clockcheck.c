@@ -67,7 +67,7 @@ static void make_timed_call(uint64_t n)
 	if (s->nr == CALLS)
 		return;
 	s->begin[s->nr] = now_ns();
-	kt_marked(s->nr);
+	kt_call_marked(s->nr);
 	s->end[s->nr++] = now_ns();
 }
 

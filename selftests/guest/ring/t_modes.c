@@ -128,7 +128,8 @@ TEST_F_TIMEOUT(modes, without_a_consumer, 180)
 	struct kt_map m;
 	long before;
 
-	ASSERT_EQ(0, kt_loads_start(self->load, self->cpus, self->calls, kt_marked));
+	ASSERT_EQ(0, kt_loads_start(self->load, self->cpus, self->calls,
+				    kt_call_marked));
 	kt_loads_wait(self->load, self->cpus);
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	for (int cpu = 0; cpu < self->cpus; cpu++) {
@@ -211,7 +212,7 @@ TEST_F_TIMEOUT(modes, reader_is_lapped, 180)
 	for (int round = 0; round < 4; round++) {
 		ASSERT_EQ(0, kt_loads_start(self->load, self->cpus,
 					    round ? self->calls / 3 : 20,
-					    kt_marked));
+					    kt_call_marked));
 		kt_loads_wait(self->load, self->cpus);
 		if (round == 3)
 			ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));

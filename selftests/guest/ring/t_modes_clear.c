@@ -181,12 +181,12 @@ static int begin_storm(FIXTURE_DATA(storm) * self)
 	ssize_t n;
 
 	if (kt_control(self->fd, KTAPE_IOC_START) ||
-	    kt_loads_start(self->load, self->cpus, 5, kt_marked))
+	    kt_loads_start(self->load, self->cpus, 5, kt_call_marked))
 		return -1;
 	kt_loads_wait(self->load, self->cpus);
 	kt_nonblock(self->fd, true);
 	for (int i = 0; i < 20; i++) {
-		n = kt_follow(&self->l->t, &self->b, self->fd, 65536);
+		n = kt_read_and_parse(&self->l->t, &self->b, self->fd, 65536);
 		if (n <= 0)
 			return n == -EAGAIN ? 0 : -1;
 	}
@@ -215,10 +215,10 @@ TEST_F_TIMEOUT(storm, clear_and_flush, 240)
 			      KT_OPS(KTAPE_EV_SYS_ENTER_WIDE));
 	ASSERT_GE(self->fd, 0);
 	ASSERT_EQ(0, begin_storm(self));
-	ASSERT_EQ(0, kt_loads_start(self->load, self->cpus, 0, kt_marked));
+	ASSERT_EQ(0, kt_loads_start(self->load, self->cpus, 0, kt_call_marked));
 	/* On a busy machine a CPU may not run for a long time. */
 	for (int i = 0; i < 500 / kt_scale() || !gaps_everywhere(self); i++) {
-		n = kt_follow(&self->l->t, &self->b, self->fd, 40000);
+		n = kt_read_and_parse(&self->l->t, &self->b, self->fd, 40000);
 		ASSERT_LT(0, n);
 		ASSERT_STREQ("", self->l->t.error);
 		if (i % 5 == 0)
@@ -300,7 +300,7 @@ TEST_F_TIMEOUT(storm, smallest_rings, 240)
 	ASSERT_EQ(0, kt_loads_start(self->load, self->cpus, 40000 / kt_scale(),
 				    call_and_yield));
 	do {
-		n = kt_follow(&self->l->t, &self->b, self->fd, 30000);
+		n = kt_read_and_parse(&self->l->t, &self->b, self->fd, 30000);
 		ASSERT_LT(0, n);
 		ASSERT_STREQ("", self->l->t.error);
 	} while (!loads_are_done(self->load, self->cpus));
@@ -341,13 +341,13 @@ TEST(truncate_clears)
 	ASSERT_EQ(0, kt_profile_ops(control, KTAPE_PROFILE_OR,
 				    KTAPE_EV_SYS_ENTER_WIDE, 0, 0));
 	for (int i = 0; i < 100; i++)
-		kt_marked(i);
+		kt_call_marked(i);
 	/* Like ": >/dev/ktape" in a shell. */
 	fd = open("/dev/ktape", O_WRONLY | O_CREAT | O_TRUNC, 0666);
 	ASSERT_GE(fd, 0);
 	close(fd);
 	for (int i = 100; i < 150; i++)
-		kt_marked(i);
+		kt_call_marked(i);
 	ASSERT_EQ(0, kt_control(control, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, kt_follow_all(&l->t, &b, control));
 	EXPECT_STREQ("", l->t.error);

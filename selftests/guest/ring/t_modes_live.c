@@ -137,7 +137,7 @@ static void *read_with_pauses(void *arg)
 	do {
 		if (n++ % 100 == 0)
 			wait_for_loss(c);
-		c->last = kt_follow(&c->l->t, &b, c->fd, 50000);
+		c->last = kt_read_and_parse(&c->l->t, &b, c->fd, 50000);
 	} while (c->last > 0 && !c->l->t.error[0]);
 	if (b.len)
 		kts_bad(&c->l->t, "%zu bytes are no packet", b.len);

@@ -100,7 +100,8 @@ TEST_F_TIMEOUT(parts, each_record_once, 180)
 	ssize_t n;
 
 	kt_nonblock(self->fd, true);
-	ASSERT_EQ(0, kt_loads_start(self->load, self->cpus, self->calls, kt_marked));
+	ASSERT_EQ(0, kt_loads_start(self->load, self->cpus, self->calls,
+				    kt_call_marked));
 	for (int i = 0; i < 20000 / kt_scale(); i++) {
 		n = kt_buf_read(&self->b, self->fd, 1 + rand_r(&seed) % 3000);
 		if (n == -EAGAIN)
@@ -205,7 +206,8 @@ TEST_F_TIMEOUT(parts, two_threads_on_a_descriptor, 180)
 			       { .fd = self->fd, .seed = 2 } };
 	static const struct kts nothing;
 
-	ASSERT_EQ(0, kt_loads_start(self->load, self->cpus, self->calls, kt_marked));
+	ASSERT_EQ(0, kt_loads_start(self->load, self->cpus, self->calls,
+				    kt_call_marked));
 	for (int i = 0; i < 2; i++) {
 		r[i].ends = calloc(READS_MAX, sizeof(size_t));
 		ASSERT_NE(NULL, r[i].ends);

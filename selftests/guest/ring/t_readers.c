@@ -68,7 +68,7 @@ static void *packet_reader_main(void *arg)
 	r->t->packet = keep_packet;
 	r->t->arg = &r->got;
 	do {
-		n = kt_follow(r->t, &b, r->fd, 100000);
+		n = kt_read_and_parse(r->t, &b, r->fd, 100000);
 		usleep(r->pause_us);
 	} while (n > 0 && !r->t->error[0]);
 	snprintf(r->error, sizeof(r->error), "%s", r->t->error);

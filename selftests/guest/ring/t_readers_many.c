@@ -69,7 +69,7 @@ static void *stream_reader_main(void *arg)
 	r->t->record = check_reader_record;
 	r->t->arg = r;
 	do {
-		n = kt_follow(r->t, &b, r->fd, 65536);
+		n = kt_read_and_parse(r->t, &b, r->fd, 65536);
 	} while (n > 0 && !r->t->error[0] && r->records < r->enough);
 	snprintf(r->error, sizeof(r->error), "%s", r->t->error);
 	kt_buf_free(&b);
@@ -160,7 +160,7 @@ TEST_F_TIMEOUT(many, readers, 280)
 	ASSERT_EQ(0, kt_profile_only(self->fd, KT_OPS(KTAPE_EV_SYS_ENTER_WIDE,
 						      KTAPE_EV_SYS_EXIT)));
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
-	ASSERT_EQ(0, kt_loads_start(self->load, 2, 0, kt_marked));
+	ASSERT_EQ(0, kt_loads_start(self->load, 2, 0, kt_call_marked));
 	for (int i = 0; i < READERS; i++) {
 		struct reader *r = &self->r[i];
 
@@ -293,11 +293,11 @@ TEST_F(many, seek)
 	ASSERT_EQ(0, kt_pin(0));
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	for (int n = 1; n <= 500; n++)
-		kt_marked(n);
+		kt_call_marked(n);
 	/* Seek to the newest data: earlier data are not delivered. */
 	EXPECT_EQ(0, lseek(self->fd, 0, SEEK_END));
 	for (int n = 501; n <= 1000; n++)
-		kt_marked(n);
+		kt_call_marked(n);
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	s = read_to_end_range(self->fd);
 	EXPECT_EQ(501, s.first);
@@ -332,7 +332,7 @@ TEST_F(many, seek)
 
 static void mark_and_yield(uint64_t n)
 {
-	kt_marked(n);
+	kt_call_marked(n);
 	if (n % 8 == 0)
 		sched_yield();
 }

@@ -225,10 +225,10 @@ TEST_F_TIMEOUT(shed, stalled_reader, 120)
 	 * stalled.
 	 */
 	for (int i = 0; i < 20; i++)
-		kt_follow(&l->t, &b, self->fd, 65536);
+		kt_read_and_parse(&l->t, &b, self->fd, 65536);
 	for (int i = 0; i < 600 && !p.evicted; i++) {
 		kt_getppids(2000);
-		kt_follow(&l->t, &b, self->fd, 65536);
+		kt_read_and_parse(&l->t, &b, self->fd, 65536);
 		usleep(20000);
 		ASSERT_EQ(0, kt_policy(self->fd, KTAPE_POLICY_GET, 0, 0, &p));
 	}

@@ -54,7 +54,7 @@ static uint64_t frozen_at(int main)
 /* CPU 0 makes many more calls than the others. */
 static void mark_unevenly(uint64_t n)
 {
-	kt_marked(n);
+	kt_call_marked(n);
 	if (sched_getcpu())
 		usleep(500);
 }
@@ -203,7 +203,7 @@ TEST_F(snapshot, stopped_by_hand)
 		ASSERT_EQ(0, kt_stats(self->fd, 0, KTAPE_RING_EVENT, &before));
 		ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 		for (int n = 0; n < 20; n++)
-			kt_marked(n);
+			kt_call_marked(n);
 		ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 		ASSERT_EQ(0, kt_stats(self->fd, 0, KTAPE_RING_EVENT, &after));
 		EXPECT_LT(before.commit, after.commit);
@@ -246,7 +246,7 @@ static void call_at_a_speed(uint64_t n)
 {
 	if (n % 32 == 0 && __atomic_load_n(&naps, __ATOMIC_RELAXED))
 		usleep(1);
-	kt_marked(n);
+	kt_call_marked(n);
 }
 
 /* All CPUs make calls, and STOP comes about when a ring is full, many times. */
@@ -338,7 +338,7 @@ TEST_F_TIMEOUT(snapshot, hotplug, 120)
 		ASSERT_EQ(0, kt_set_online(self->cpus - 1, false));
 		/* Each call takes 80 bytes, so they overflow the ring. */
 		for (int n = 0; n < RING / 64; n++)
-			kt_marked(n);
+			kt_call_marked(n);
 		EXPECT_EQ(POLLIN | POLLPRI | POLLHUP, wait_full(self->fd));
 		EXPECT_NE(0, frozen_at(self->main));
 		if (!round) {

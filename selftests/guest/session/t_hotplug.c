@@ -169,7 +169,7 @@ static void *marked_main(void *arg)
 	if (kt_pin(*(int *)arg))
 		return arg;
 	for (int i = 0; i < 10; i++)
-		kt_marked(i);
+		kt_call_marked(i);
 	return NULL;
 }
 
@@ -221,13 +221,13 @@ TEST_F_TIMEOUT(hotplug, offline_and_online, 7200)
 
 		ASSERT_EQ(0, kt_set_online(cpu, false));
 		usleep(20000);
-		n = kt_follow(&self->l->t, &self->b, self->fd, 4 << 20);
+		n = kt_read_and_parse(&self->l->t, &self->b, self->fd, 4 << 20);
 		ASSERT_LT(0, n);
 		ASSERT_STREQ("", self->l->t.error);
 		ASSERT_EQ(0, kt_set_online(cpu, true));
 		ASSERT_EQ(0, call_on_cpu(cpu));
 		turns[cpu]++;
-		n = kt_follow(&self->l->t, &self->b, self->fd, 4 << 20);
+		n = kt_read_and_parse(&self->l->t, &self->b, self->fd, 4 << 20);
 		ASSERT_LT(0, n);
 		ASSERT_STREQ("", self->l->t.error);
 		before[cpu] += 10;
@@ -324,7 +324,7 @@ TEST_F_TIMEOUT(hotplug, created_while_offline, 300)
 	EXPECT_EQ(-ENXIO, kt_stats(self->fd, away, KTAPE_RING_EVENT, &st));
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	kt_nonblock(self->fd, true);
-	ASSERT_LT(0, kt_follow(&self->l->t, &self->b, self->fd, 400000));
+	ASSERT_LT(0, kt_read_and_parse(&self->l->t, &self->b, self->fd, 400000));
 	ASSERT_EQ(0, kt_set_online(away, true));
 	EXPECT_EQ(2, count_rings_of(self->fd, away));
 	ASSERT_EQ(0, call_on_cpu(away));

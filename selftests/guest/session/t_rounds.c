@@ -166,7 +166,7 @@ static void begin_round(struct round *r, struct kt_busy *busy, int tasks)
 		round_must(r, "the clock", -EOPNOTSUPP);
 	if (r->ref.errors)
 		return;
-	r->first = kt_session_names(REFERENCE, REFERENCE, kta_ops);
+	r->first = kt_session_for_threads(REFERENCE, REFERENCE, kta_ops);
 	round_must(r, "first", r->first);
 	/* The log records as soon as its session is there. */
 	round_must(r, "start", kt_control(r->first, KTAPE_IOC_START));
@@ -174,7 +174,7 @@ static void begin_round(struct round *r, struct kt_busy *busy, int tasks)
 	for (int i = 0; i < LOGGED; i++)
 		create_target(r, i);
 	create_log(r);
-	r->last = kt_session_names(REFERENCE, REFERENCE, kta_ops);
+	r->last = kt_session_for_threads(REFERENCE, REFERENCE, kta_ops);
 	round_must(r, "last", r->last);
 	for (int i = 0; i < TARGETS && !r->ref.errors; i++)
 		if (kt_layout_session(r->t[i].fd) < kt_layout_session(r->first) ||

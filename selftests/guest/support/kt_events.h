@@ -155,7 +155,7 @@ static inline bool kt_events_wait(struct kt_events *e,
 	kt_nonblock(e->fd, true);
 	for (int i = 0; i < 1000 && !there && !t->error[0]; i++) {
 		usleep(i ? 10000 * kt_scale() : 0);
-		while (kt_follow(t, &e->buf, e->fd, 65536) > 0)
+		while (kt_read_and_parse(t, &e->buf, e->fd, 65536) > 0)
 			;
 		there = is_there(e, arg);
 	}

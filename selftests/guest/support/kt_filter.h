@@ -87,8 +87,8 @@ static inline int kt_filter_bit(int fd, uint32_t kind, uint32_t words,
  * Create a session for many threads. The control ring is large because each
  * thread writes a name to it.
  */
-static inline int kt_session_names(uint64_t ring, uint64_t control,
-				   const unsigned char *ops)
+static inline int kt_session_for_threads(uint64_t ring, uint64_t control,
+					 const unsigned char *ops)
 {
 	struct ktape_create c = { .size = sizeof(c),
 				  .ring_size = ring,

@@ -184,7 +184,7 @@ static inline void kt_hits_free(struct kt_hits *h)
 }
 
 /* Create and start a session for @ops. */
-static inline int kt_record(const unsigned char *ops)
+static inline int kt_start_recording(const unsigned char *ops)
 {
 	int fd = kt_session(KTAPE_MODE_DISCARD, 4 << 20, 65536, ops), ret;
 
@@ -198,7 +198,7 @@ static inline int kt_record(const unsigned char *ops)
 }
 
 /* Stop the session, collect its records, close it. */
-static inline int kt_recorded(struct kt_hits *h, int fd)
+static inline int kt_stop_and_take_hits(struct kt_hits *h, int fd)
 {
 	int ret = kt_control(fd, KTAPE_IOC_STOP) ?: kt_hits_take(h, fd);
 

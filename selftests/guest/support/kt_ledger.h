@@ -11,7 +11,8 @@
 #include "kt_stream.h"
 
 /* Parse the bytes of one read(). A packet that is not complete yet stays in @b. */
-static inline ssize_t kt_follow(struct kts *t, struct kt_buf *b, int fd, size_t chunk)
+static inline ssize_t kt_read_and_parse(struct kts *t, struct kt_buf *b, int fd,
+					size_t chunk)
 {
 	ssize_t n = kt_buf_read(b, fd, chunk);
 	size_t fed = kts_feed(t, b->p, b->len);
@@ -27,7 +28,7 @@ static inline ssize_t kt_follow_all(struct kts *t, struct kt_buf *b, int fd)
 	ssize_t n;
 
 	do {
-		n = kt_follow(t, b, fd, 65536);
+		n = kt_read_and_parse(t, b, fd, 65536);
 	} while (n > 0 && !t->error[0]);
 	if (!n && b->len)
 		kts_bad(t, "%zu bytes are no packet", b->len);

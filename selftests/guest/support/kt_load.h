@@ -150,7 +150,7 @@ static inline pid_t kt_fork_plainly(void)
  * sys_enter_wide records the argument registers even of a call without
  * arguments.
  */
-static inline void kt_marked(uint64_t n)
+static inline void kt_call_marked(uint64_t n)
 {
 	syscall(SYS_getppid, KT_MARK, (unsigned long)n);
 }

@@ -72,7 +72,7 @@ static inline bool kt_is_stopped(int fd)
  * Wait until @is returns true, because a trigger acts in a work item, which runs some time
  * later. Return: false if it never did.
  */
-static inline bool kt_soon(bool (*is)(int fd), int fd)
+static inline bool kt_wait_until(bool (*is)(int fd), int fd)
 {
 	for (int i = 0; i < 500 * kt_scale(); i++) {
 		if (is(fd))

@@ -325,7 +325,7 @@ TEST_F_TIMEOUT(trigger, quiet, 60)
 	away += now_ns() - last >= silence;
 	/* Unless the machine itself was paused for that long. */
 	EXPECT_GE(1 + 2 * away, fired);
-	EXPECT_TRUE(kt_soon(fired_twice, self->fd));
+	EXPECT_TRUE(kt_wait_until(fired_twice, self->fd));
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 }
 
@@ -369,15 +369,15 @@ TEST_F(trigger, sessions)
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	EXPECT_FALSE(kt_is_running(other));
 	kt_marks(1, 1);
-	EXPECT_TRUE(kt_soon(kt_is_running, other));
+	EXPECT_TRUE(kt_wait_until(kt_is_running, other));
 	EXPECT_FALSE(has_irqs(other));
 	kt_marks(3, 1);
-	EXPECT_TRUE(kt_soon(has_irqs, other));
+	EXPECT_TRUE(kt_wait_until(has_irqs, other));
 	kt_marks(2, 1);
-	EXPECT_TRUE(kt_soon(kt_is_stopped, other));
+	EXPECT_TRUE(kt_wait_until(kt_is_stopped, other));
 	EXPECT_TRUE(kt_is_running(self->fd));
 	kt_marks(4, 1);
-	EXPECT_TRUE(kt_soon(kt_is_stopped, self->fd));
+	EXPECT_TRUE(kt_wait_until(kt_is_stopped, self->fd));
 	/*
 	 * A new session with the number of a destroyed one must not get its
 	 * actions.
@@ -525,7 +525,7 @@ TEST_F_TIMEOUT(trigger, snapshot, 60)
 	EXPECT_EQ(0, t.flags);
 	EXPECT_EQ(0, t.fired);
 	kt_marks(9, 1);
-	EXPECT_TRUE(kt_soon(kt_is_stopped, self->fd));
+	EXPECT_TRUE(kt_wait_until(kt_is_stopped, self->fd));
 }
 
 /* If the rings do not reach back that far, the status says so. */
@@ -540,7 +540,7 @@ TEST_F_TIMEOUT(trigger, snapshot_too_short, 60)
 	ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_START));
 	kt_marks(1, 5000);
 	kt_marks(9, 1);
-	EXPECT_TRUE(kt_soon(kt_is_stopped, fd));
+	EXPECT_TRUE(kt_wait_until(kt_is_stopped, fd));
 	ASSERT_EQ(0, kt_trigger_get(fd, 0, &t));
 	EXPECT_EQ(KTAPE_TRIGGER_DONE | KTAPE_TRIGGER_SHORT, t.flags);
 	EXPECT_GT(t.before_ns, t.held_ns);

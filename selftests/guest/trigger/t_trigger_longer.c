@@ -90,8 +90,8 @@ FIXTURE_SETUP(longer)
 	self->r.cpu = 1;
 	self->r.reads = 2;
 	ASSERT_EQ(0, pipe(self->r.pipe));
-	self->fd = kt_session_names(RING, CONTROL,
-				    KT_OPS(KTAPE_EV_SYS_ENTER, KTAPE_EV_SYS_EXIT));
+	self->fd = kt_session_for_threads(
+		RING, CONTROL, KT_OPS(KTAPE_EV_SYS_ENTER, KTAPE_EV_SYS_EXIT));
 	ASSERT_LE(0, self->fd);
 	self->id = add_longer(self->fd, SYS_read, LONG_MS);
 	ASSERT_EQ(0, self->id);

@@ -85,7 +85,7 @@ static int count_firings_after(int fd, int (*end)(int fd))
 	int fired;
 
 	if (kt_control(fd, KTAPE_IOC_START) || kt_write_text(STALL, "1") ||
-	    !kt_soon(is_stalled, 0))
+	    !kt_wait_until(is_stalled, 0))
 		return -EIO;
 	from = now_ns();
 	if (end(fd) || kt_write_text(STALL, "0"))

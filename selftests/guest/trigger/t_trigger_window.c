@@ -73,7 +73,7 @@ static void check_short_snapshot(struct __test_metadata *_metadata,
 	struct ktape_trigger t;
 
 	kt_marks(9, 1);
-	ASSERT_TRUE(kt_soon(kt_is_stopped, self->fd));
+	ASSERT_TRUE(kt_wait_until(kt_is_stopped, self->fd));
 	ASSERT_EQ(0, kt_trigger_get(self->fd, 0, &t));
 	EXPECT_EQ(KTAPE_TRIGGER_DONE | KTAPE_TRIGGER_SHORT, t.flags);
 	EXPECT_LT(0, t.held_ns);

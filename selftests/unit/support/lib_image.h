@@ -303,7 +303,7 @@ static int image_packet(void *arg, const void *data, size_t len)
 	return 0;
 }
 
-static void image_tell(void *arg, const struct ktape_error *what)
+static void image_notice(void *arg, const struct ktape_error *what)
 {
 	struct image_result *res = arg;
 
@@ -319,7 +319,7 @@ __attribute__((unused)) static void image_recover(const uint8_t *data, uint64_t 
 	struct image_memory memory = { data, size };
 	const struct ktape_recover_input in = { image_read, &memory, size };
 	const struct ktape_recover_output out = { image_begin, image_packet, res };
-	const struct ktape_recover_hooks hooks = { image_tell, NULL, res };
+	const struct ktape_recover_hooks hooks = { image_notice, NULL, res };
 	struct ktape_recover_place places[4];
 
 	memset(res, 0, sizeof(*res));

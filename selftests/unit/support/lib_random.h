@@ -227,7 +227,7 @@ __attribute__((unused)) static void random_save(const struct random_trace *r,
 
 		snprintf(name, sizeof(name), "%s%u",
 			 p->kind == KTAPE_RING_EVENT ? "cpu" : "control", p->cpu);
-		trace_write(dir, name, p->data, p->len);
+		trace_append(dir, name, p->data, p->len);
 	}
 }
 

@@ -158,7 +158,8 @@ static inline void sim_open(struct sim *s, unsigned int cpu, unsigned int kind)
 	r->open = true;
 }
 
-static inline void sim_tell(struct sim *s, unsigned int cpu, unsigned int kind);
+static inline void sim_report_losses(struct sim *s, unsigned int cpu,
+				     unsigned int kind);
 
 /* Write a record that was counted as emitted to its ring. */
 static inline void sim_write(struct sim *s, unsigned int cpu, unsigned int kind,
@@ -179,7 +180,7 @@ static inline void sim_write(struct sim *s, unsigned int cpu, unsigned int kind,
 	}
 	s->now += 1 + sim_random(s, 50);
 	if (opened)
-		sim_tell(s, cpu, kind);
+		sim_report_losses(s, cpu, kind);
 }
 
 static inline void sim_control(struct sim *s, unsigned int cpu,
@@ -190,7 +191,8 @@ static inline void sim_control(struct sim *s, unsigned int cpu,
 }
 
 /* Write loss records for a ring. */
-static inline void sim_tell(struct sim *s, unsigned int cpu, unsigned int kind)
+static inline void sim_report_losses(struct sim *s, unsigned int cpu,
+				     unsigned int kind)
 {
 	struct sim_ring *r = &s->ring[cpu * 2 + kind];
 
@@ -219,8 +221,8 @@ static inline void sim_ledger(struct sim *s, unsigned int cpu, unsigned int mome
 {
 	uint64_t counts[2 + KTAPE_LOST_REASONS] = { 0 };
 
-	sim_tell(s, cpu, 0);
-	sim_tell(s, cpu, 1);
+	sim_report_losses(s, cpu, 0);
+	sim_report_losses(s, cpu, 1);
 	/*
 	 * From the last class down, so that the ledger ends with class control
 	 * of ring 1.
@@ -416,7 +418,7 @@ static inline void sim_stop(struct sim *s)
 }
 
 /* Return true if a filter in force may filter events of this class. */
-static inline bool sim_holds(const struct sim *s, unsigned int class)
+static inline bool sim_may_filter(const struct sim *s, unsigned int class)
 {
 	return (s->filter >> KTAPE_FILTER_PID & 1) ||
 	       (s->filter >> KTAPE_FILTER_SIGNAL & 1 && class == KTAPE_CLASS_SIGNAL) ||
@@ -452,7 +454,7 @@ static inline void sim_event(struct sim *s, unsigned int cpu,
 	}
 	r->emitted[class]++;
 	t->fate = SIM_RECORDED;
-	if (sim_holds(s, class) && sim_random(s, 2)) {
+	if (sim_may_filter(s, class) && sim_random(s, 2)) {
 		t->fate = SIM_FILTERED;
 		r->filtered[class]++;
 	} else if (s->losing[cpu] >> class & 1) {

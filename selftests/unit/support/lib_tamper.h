@@ -189,17 +189,17 @@ static inline void tamper_save(const struct tamper *t, const char *dir)
 	off_t size;
 
 	if (t->text)
-		trace_write(dir, "metadata", t->text, t->len);
+		trace_append(dir, "metadata", t->text, t->len);
 	for (unsigned int i = 0; i < t->nr; i++) {
 		const struct tamper_stream *s = &t->streams[i];
 
 		if (s->gone)
 			continue;
-		trace_write(dir, s->name, "", 0);
+		trace_append(dir, s->name, "", 0);
 		size = 0;
 		for (unsigned int k = 0; k < s->nr; k++) {
-			trace_write(dir, s->name, s->packets[k].data,
-				    s->packets[k].len);
+			trace_append(dir, s->name, s->packets[k].data,
+				     s->packets[k].len);
 			size += (off_t)s->packets[k].len;
 		}
 		snprintf(path, sizeof(path), "%s/%s", dir, s->name);

@@ -89,8 +89,8 @@ __attribute__((unused)) static void trace_unseal(unsigned char *data)
 }
 
 /* Append to a file in a folder; it is created if it is not there. */
-__attribute__((unused)) static void trace_write(const char *dir, const char *name,
-						const void *data, size_t len)
+__attribute__((unused)) static void trace_append(const char *dir, const char *name,
+						 const void *data, size_t len)
 {
 	char path[512];
 	int fd;
@@ -122,7 +122,7 @@ __attribute__((unused)) static void trace_metadata(const char *dir)
 
 	if (ktape_metadata_format(&trace_info, &text, &len))
 		abort();
-	trace_write(dir, "metadata", text, len);
+	trace_append(dir, "metadata", text, len);
 	free(text);
 }
 

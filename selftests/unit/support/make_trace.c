@@ -63,7 +63,7 @@ static void make_cpus(const char *dir, unsigned int cpus)
 			trace_fill(data, TRACE_PACKET);
 			snprintf(name, sizeof(name), "cpu%u", cpu);
 			if (dir)
-				trace_write(dir, name, data, sizeof(data));
+				trace_append(dir, name, data, sizeof(data));
 			else if (write(STDOUT_FILENO, data, sizeof(data)) < 0)
 				abort();
 		}
@@ -115,7 +115,7 @@ static void make_kinds(const char *dir)
 	ktape_build_begin(&b, data, sizeof(data), &head);
 	for (i = 0; i < ARRAY_SIZE(records); i++)
 		add_built_record(&b, &records[i]);
-	trace_write(dir, "cpu0", data, ktape_build_end(&b, b.ts, 0));
+	trace_append(dir, "cpu0", data, ktape_build_end(&b, b.ts, 0));
 }
 
 static void add_registry_name(struct ktape_builder *b, unsigned int type,
@@ -198,11 +198,11 @@ static void make_emitted(const char *dir, const char *thread)
 	add_registry_name(&b, KTAPE_OBJ_THREAD, 12, 10, thread);
 	add_registry_name(&b, KTAPE_OBJ_IRQ, 24, 0, "ahci");
 	add_registry_name(&b, KTAPE_OBJ_EXCEPTION, 0x1234, 0, "driver");
-	trace_write(dir, "registry", data, ktape_build_end(&b, b.ts, 0));
+	trace_append(dir, "registry", data, ktape_build_end(&b, b.ts, 0));
 	ktape_build_begin(&b, data, sizeof(data), &head);
 	for (i = 0; i < ARRAY_SIZE(records); i++)
 		add_built_record(&b, &records[i]);
-	trace_write(dir, "cpu2", data, ktape_build_end(&b, b.ts, 0));
+	trace_append(dir, "cpu2", data, ktape_build_end(&b, b.ts, 0));
 }
 
 /* A packet with one record. */
@@ -218,7 +218,7 @@ static void make_one_record(const char *dir, const char *name,
 	own.seq = 1;
 	ktape_build_begin(&b, data, sizeof(data), &own);
 	add_built_record(&b, record);
-	trace_write(dir, name, data, ktape_build_end(&b, b.ts, 0));
+	trace_append(dir, name, data, ktape_build_end(&b, b.ts, 0));
 }
 
 /*
@@ -302,7 +302,7 @@ static void make_switches(const char *dir, uint32_t cpu, uint32_t packet)
 		if (i == 60 && packet % 7 == cpu)
 			add_built_record(&b, &learned);
 	}
-	trace_write(dir, name, data, ktape_build_end(&b, b.ts, 0));
+	trace_append(dir, name, data, ktape_build_end(&b, b.ts, 0));
 }
 
 static void make_learned(const char *dir)
@@ -409,7 +409,7 @@ static void make_cpu1_packet(const char *dir, uint64_t seq, uint64_t ts,
 		ktape_build_end(&b, ts + 100, discarded);
 	}
 	trace_fill(data, sizeof(data));
-	trace_write(dir, "cpu1", data, sizeof(data));
+	trace_append(dir, "cpu1", data, sizeof(data));
 }
 
 static void make_late(const char *dir)
@@ -568,8 +568,8 @@ static void make_image(const char *path)
 	struct image m;
 
 	image_make(&m);
-	trace_write(".", path, front, sizeof(front));
-	trace_write(".", path, m.data, m.size);
+	trace_append(".", path, front, sizeof(front));
+	trace_append(".", path, m.data, m.size);
 	image_free(&m);
 }
 
@@ -609,7 +609,7 @@ static int make_piece_metadata(const char *dir, const char *log)
 	snprintf(path, sizeof(path), "%s/metadata", dir);
 	if (unlink(path))
 		abort();
-	trace_write(dir, "metadata", text, len);
+	trace_append(dir, "metadata", text, len);
 	free(text);
 	return 0;
 }

@@ -52,7 +52,7 @@ tap_skip(const char *format, ...)
 
 /* Append a note to the name of the test in its result line. */
 __attribute__((format(printf, 1, 2), unused)) static void
-tap_tell(const char *format, ...)
+tap_note(const char *format, ...)
 {
 	va_list args;
 

@@ -38,7 +38,7 @@ static void test_abi_sizes(void)
 	for (i = 0; i < ARRAY_SIZE(sizes); i++)
 		check(sizes[i].is == sizes[i].must, "%s is %#zx, was %#zx",
 		      sizes[i].name, sizes[i].is, sizes[i].must);
-	tap_tell("%zu numbers", i);
+	tap_note("%zu numbers", i);
 }
 
 struct number {
@@ -187,7 +187,7 @@ static void test_abi_constants(void)
 	for (i = 0; i < ARRAY_SIZE(numbers); i++)
 		check(numbers[i].is == numbers[i].must, "%s is %#llx, was %#llx",
 		      numbers[i].name, numbers[i].is, numbers[i].must);
-	tap_tell("%zu numbers", i);
+	tap_note("%zu numbers", i);
 }
 
 /*
@@ -444,7 +444,7 @@ static void test_opcodes(void)
 	}
 	check_equal(n, ARRAY_SIZE(opcodes));
 	check_equal(KTAPE_EV_TIME_EXTEND, 255);
-	tap_tell("%zu events", n);
+	tap_note("%zu events", n);
 }
 
 static void test_classes(void)
@@ -466,7 +466,7 @@ static void test_classes(void)
 		      c->name);
 	}
 	check_equal(KTAPE_CLASSES, 32);
-	tap_tell("%zu classes", i);
+	tap_note("%zu classes", i);
 }
 
 /* Opcodes are in ranges by class: the range must match the class. */

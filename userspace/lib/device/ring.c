@@ -170,7 +170,7 @@ uint64_t kt_ring_pending(const struct kt_ring *r)
  * Return the number of records that were gone before this reader began.  If it has read no
  * closed block, only the end of the reading shows.
  */
-uint64_t kt_ring_before(const struct kt_ring *r)
+uint64_t kt_ring_records_before(const struct kt_ring *r)
 {
 	int64_t count = (int64_t)r->base_count;
 

@@ -175,7 +175,7 @@ uint64_t kt_ring_sum(const struct kt_ring *r, const __u64 *counts);
 uint64_t kt_ring_end_lost(const struct kt_ring *r);
 uint64_t kt_ring_end_count(const struct kt_ring *r);
 uint64_t kt_ring_pending(const struct kt_ring *r);
-uint64_t kt_ring_before(const struct kt_ring *r);
+uint64_t kt_ring_records_before(const struct kt_ring *r);
 uint64_t kt_ring_page_lost(const struct kt_ring *r);
 void kt_ring_begin(struct kt_ring *r, bool new);
 void kt_ring_end_here(struct kt_ring *r);

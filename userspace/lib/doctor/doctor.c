@@ -34,7 +34,7 @@ struct check {
 
 static const struct check checks[] = {
 	{ "kernel", true, false, kt_check_kernel },
-	{ "byte-order", true, false, kt_check_order },
+	{ "byte-order", true, false, kt_check_byte_order },
 	{ "container", false, false, kt_check_container },
 	{ "config", true, false, kt_check_config },
 	{ "headers", true, true, kt_check_headers },

@@ -19,7 +19,7 @@ static void set_text(struct ktape_doctor *d, const char *format, va_list args,
 		d->error = -ENOMEM;
 		return;
 	}
-	kt_put_over(text, strlen(text)); /* for any terminal and any JSON parser */
+	kt_replace_unprintable(text, strlen(text)); /* for any terminal and any JSON parser */
 	if (**to)
 		free((char *)*to);
 	*to = text;

@@ -149,7 +149,7 @@ bool kt_doctor_find_file(const struct ktape_doctor *d, const char *release,
 			 char *path, size_t room);
 /* system.c: the kernel and where it runs */
 void kt_check_kernel(struct ktape_doctor *d);
-void kt_check_order(struct ktape_doctor *d);
+void kt_check_byte_order(struct ktape_doctor *d);
 void kt_check_container(struct ktape_doctor *d);
 void kt_check_config(struct ktape_doctor *d);
 /* headers.c */

@@ -32,7 +32,7 @@ void kt_check_kernel(struct ktape_doctor *d)
 	       OLDEST_MAJOR, OLDEST_MINOR);
 }
 
-void kt_check_order(struct ktape_doctor *d)
+void kt_check_byte_order(struct ktape_doctor *d)
 {
 	char word[KT_DOCTOR_WORD];
 

@@ -240,7 +240,7 @@ static int drop_current(struct kt_import *s)
 	s->current = NULL;
 	kt_fifo_shrink(f);
 	if (f->head != f->len)
-		return kt_fifo_queue(s, f);
+		return kt_fifo_enter_heap(s, f);
 	f->head = 0;
 	f->len = 0;
 	return 0;

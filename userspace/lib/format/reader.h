@@ -218,13 +218,13 @@ int kt_import_lost(struct kt_import *s, uint32_t cpu, uint64_t count,
 		   uint64_t from, uint64_t to);
 void kt_import_bad(struct kt_import *s, uint64_t offset, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-void kt_import_back(struct kt_import *s, const struct kt_back *step);
+void kt_import_count_back(struct kt_import *s, const struct kt_back *step);
 void kt_import_times(struct kt_import *s, const struct kt_back *at,
 		     const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 void kt_import_truncated(struct kt_import *s, const struct ktape_error *error);
 int kt_import_joined(struct kt_import *s, uint64_t offset, uint32_t cpu);
-void kt_import_none(struct kt_import *s);
+void kt_import_notify_none(struct kt_import *s);
 void kt_import_note(struct kt_import *s, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 void kt_import_beside(struct kt_import *s, const char *format, ...)
@@ -261,7 +261,7 @@ void kt_import_close(struct kt_import *s);
 #define KT_IMPORT_LOST 0 /* opcode of a record that stands for a loss */
 
 int kt_fifo_put(struct kt_import *s, const struct kt_foreign *f);
-int kt_fifo_queue(struct kt_import *s, struct kt_fifo *fifo);
+int kt_fifo_enter_heap(struct kt_import *s, struct kt_fifo *fifo);
 struct kt_fifo *kt_fifo_take_earliest(struct kt_import *s);
 void kt_fifo_shrink(struct kt_fifo *fifo);
 void kt_fifo_take(struct kt_import *s, struct kt_fifo *fifo);

@@ -46,7 +46,7 @@ static int put_in_order(struct kt_import *s, const struct kt_foreign *f)
 		};
 
 		if (f->opcode != KT_IMPORT_LOST && f->kind == KTAPE_RING_EVENT)
-			kt_import_back(s, &step);
+			kt_import_count_back(s, &step);
 		held.ts = *latest;
 	}
 	*latest = held.ts;

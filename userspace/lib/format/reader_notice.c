@@ -70,13 +70,13 @@ void kt_import_notify_bad(struct kt_import *s)
 }
 
 /**
- * kt_import_back() - count events that got a later time, because time went back
+ * kt_import_count_back() - count events that got a later time, because time went back
  * @s: the trace
  * @step: the events; its @steps is 0 if they continue a step that was counted before
  *
  * One notice at the end of the input reports all.
  */
-void kt_import_back(struct kt_import *s, const struct kt_back *step)
+void kt_import_count_back(struct kt_import *s, const struct kt_back *step)
 {
 	struct kt_back *b = &s->back;
 	uint64_t steps = b->steps, events = b->events;
@@ -158,10 +158,10 @@ void kt_import_truncated(struct kt_import *s, const struct ktape_error *error)
 }
 
 /**
- * kt_import_none() - notify that not one frame of the input was valid
+ * kt_import_notify_none() - notify that not one frame of the input was valid
  * @s: the trace, at the end of its input
  */
-void kt_import_none(struct kt_import *s)
+void kt_import_notify_none(struct kt_import *s)
 {
 	struct ktape_notice n = { .kind = KTAPE_NOTICE_CORRUPT, .count = 1 };
 

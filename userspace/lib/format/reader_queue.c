@@ -139,7 +139,7 @@ int kt_fifo_put(struct kt_import *s, const struct kt_foreign *f)
 	fifo->last_ts = f->ts;
 	fifo->begun = true;
 	s->queued += size;
-	return fifo->queued ? 0 : kt_fifo_queue(s, fifo);
+	return fifo->queued ? 0 : kt_fifo_enter_heap(s, fifo);
 }
 
 /* Return the time of the first record in a queue. */
@@ -200,7 +200,7 @@ static bool is_before(const struct kt_import *s, uint32_t a, uint32_t b)
 }
 
 /* Put a queue that has records, and is not in the heap, into it.  Return: 0 or -ENOMEM. */
-int kt_fifo_queue(struct kt_import *s, struct kt_fifo *fifo)
+int kt_fifo_enter_heap(struct kt_import *s, struct kt_fifo *fifo)
 {
 	uint32_t nr = (uint32_t)(fifo - s->fifos), *more;
 	size_t at = s->nr_heap;

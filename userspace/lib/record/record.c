@@ -394,7 +394,7 @@ void ktape_recorder_stats(struct ktape_recorder *recorder,
 		stats->filtered += info.filtered - r->base_filtered;
 		stats->lost += info.lost - r->base_lost;
 		stats->missed += info.missed;
-		stats->overwritten += kt_ring_before(r);
+		stats->overwritten += kt_ring_records_before(r);
 		stats->pending += kt_ring_pending(r);
 	}
 	if (kt_reader_is_gone(recorder->reader))

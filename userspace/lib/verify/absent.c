@@ -263,7 +263,7 @@ static const char *why_on(const struct ktape_verify *v, uint32_t cpu,
 
 	if (result == KTAPE_ABSENT_NOT_ENABLED && c && c->absent.running)
 		return "the trace of a CPU ends before the range does: stop the session first, then save it";
-	if (result == KTAPE_ABSENT_PROVED && kt_missed_returns(v))
+	if (result == KTAPE_ABSENT_PROVED && kt_question_is_return(v))
 		return "it was enabled all the time, and is not in the trace; calls that were open when the probe was armed return without an event";
 	if (result == KTAPE_ABSENT_LOST && v->unseen)
 		return "hits of its probe did not reach the tracer";
@@ -325,7 +325,7 @@ unsigned int ktape_verify_verdict(const struct ktape_verify *verify, int cpu,
 				  const char **why)
 {
 	unsigned int result = KTAPE_ABSENT_PROVED;
-	const char *reason = kt_missed_returns(verify) ?
+	const char *reason = kt_question_is_return(verify) ?
 				     why_on(verify, KT_CPUS_MAX, result) :
 				     whys[result];
 	bool any = false;

@@ -86,7 +86,7 @@ static int grow_calls(struct kt_calls *k)
 }
 
 /* Return the entry of a thread, added if needed; NULL if there are too many. */
-struct kt_call *kt_call_find(struct ktape_verify *v, int32_t tid)
+struct kt_call *kt_call_entry(struct ktape_verify *v, int32_t tid)
 {
 	struct kt_calls *k = v->calls;
 	struct kt_call *c = &k->table[kt_call_slot(k, tid)];
@@ -142,10 +142,10 @@ bool kt_call_is_checked(const struct ktape_verify *v, const struct kt_vcpu *c,
 /* Check whether begins and ends of calls are recorded on a CPU. */
 bool kt_call_records_both(const struct kt_vcpu *c)
 {
-	return (kt_verify_has(c, KTAPE_EV_SYS_ENTER) ||
-		kt_verify_has(c, KTAPE_EV_SYS_ENTER_WIDE)) &&
-	       (kt_verify_has(c, KTAPE_EV_SYS_EXIT) ||
-		kt_verify_has(c, KTAPE_EV_SYS_EXIT_WIDE));
+	return (kt_verify_is_enabled(c, KTAPE_EV_SYS_ENTER) ||
+		kt_verify_is_enabled(c, KTAPE_EV_SYS_ENTER_WIDE)) &&
+	       (kt_verify_is_enabled(c, KTAPE_EV_SYS_EXIT) ||
+		kt_verify_is_enabled(c, KTAPE_EV_SYS_EXIT_WIDE));
 }
 
 /* Return the name of a call, "" if it is not known.  Bits 16 and 17 of dat20 are its ABI. */
@@ -247,13 +247,13 @@ void kt_verify_call(struct ktape_verify *v, const struct kt_vcpu *c,
 	/* A thread that ends does not return, and a new one may have an id that was used before. */
 	if (e->opcode == KTAPE_EV_PROCESS_FREE ||
 	    e->opcode == KTAPE_EV_PROCESS_EXIT) {
-		t = kt_call_find(v, (int32_t)ktape_event_arg(e, 0));
+		t = kt_call_entry(v, (int32_t)ktape_event_arg(e, 0));
 		if (t)
 			t->now.epoch = UINT64_MAX;
 		return;
 	}
 	if (e->opcode == KTAPE_EV_PROCESS_FORK) {
-		t = kt_call_find(v, (int32_t)ktape_event_arg(e, 1));
+		t = kt_call_entry(v, (int32_t)ktape_event_arg(e, 1));
 		if (t)
 			t->now.epoch = UINT64_MAX;
 		return;
@@ -265,7 +265,7 @@ void kt_verify_call(struct ktape_verify *v, const struct kt_vcpu *c,
 			forget_call_thread(v, e->tid);
 		return;
 	}
-	t = kt_call_find(v, e->tid);
+	t = kt_call_entry(v, e->tid);
 	if (t && is_enter(e->opcode))
 		take_enter(v, c, t, nr, e);
 	else if (t)

@@ -102,7 +102,7 @@ void kt_unsure_end(struct ktape_verify *v);
 
 /* call.c */
 size_t kt_call_slot(const struct kt_calls *k, int32_t tid);
-struct kt_call *kt_call_find(struct ktape_verify *v, int32_t tid);
+struct kt_call *kt_call_entry(struct ktape_verify *v, int32_t tid);
 bool kt_calls_full(const struct kt_calls *k);
 bool kt_call_records_both(const struct kt_vcpu *c);
 bool kt_call_is(const struct ktape_event *e);

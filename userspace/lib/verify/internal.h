@@ -518,7 +518,8 @@ bool kt_verify_local(struct ktape_verify *v, struct kt_vcpu *c,
 void kt_verify_packet(void *arg, struct kt_stream *s, const uint8_t *head);
 void kt_verify_header(struct ktape_verify *v, struct kt_vcpu *c,
 		      const struct kt_stream *s, const uint8_t *head);
-void kt_verify_bound(struct ktape_verify *v, struct kt_vcpu *c, unsigned int ring);
+void kt_verify_counters(struct ktape_verify *v, struct kt_vcpu *c,
+			unsigned int ring);
 
 /* account.c */
 void kt_account_end(struct ktape_verify *v);
@@ -551,11 +552,11 @@ void kt_verify_ends(struct ktape_verify *v);
 /* missed.c */
 void kt_verify_missed(struct ktape_verify *v, const struct ktape_event *e);
 void kt_missed_end(struct ktape_verify *v);
-bool kt_missed_returns(const struct ktape_verify *v);
+bool kt_question_is_return(const struct ktape_verify *v);
 
 /* pair.c */
-void kt_verify_head(struct ktape_verify *v, struct kt_vcpu *c,
-		    const struct kt_stream *s);
+void kt_verify_head_thread(struct ktape_verify *v, struct kt_vcpu *c,
+			   const struct kt_stream *s);
 bool kt_verify_pairs(struct ktape_verify *v, struct kt_vcpu *c,
 		     const struct ktape_event *e);
 void kt_pair_unmatched(struct ktape_verify *v, struct kt_nest *n, uint32_t id,
@@ -576,7 +577,7 @@ void kt_verify_call(struct ktape_verify *v, const struct kt_vcpu *c,
 /* name.c */
 int kt_checked_names_new(struct kt_checked_names **checked);
 void kt_checked_names_free(struct kt_checked_names *checked);
-void kt_seen_end(struct ktape_verify *v);
+void kt_checked_names_end(struct ktape_verify *v);
 const uint64_t *kt_names_tids(const struct kt_checked_names *checked);
 bool kt_name_is_checked(const struct kt_checked_names *checked,
 			unsigned int type, uint32_t id);
@@ -634,7 +635,7 @@ static inline bool kt_verify_lacks(const struct ktape_verify *v, uint32_t cpu)
 }
 
 /* Check whether an event is known to be enabled on a CPU. */
-static inline bool kt_verify_has(const struct kt_vcpu *c, unsigned int opcode)
+static inline bool kt_verify_is_enabled(const struct kt_vcpu *c, unsigned int opcode)
 {
 	return c->masked && kt_mask_has(c->mask, opcode);
 }

@@ -128,7 +128,7 @@ void kt_missed_end(struct ktape_verify *v)
  * Return whether the probe of the event in question fires on returns.  Such a probe must have
  * been armed when the function was entered, so the return of an earlier call is no event.
  */
-bool kt_missed_returns(const struct ktape_verify *v)
+bool kt_question_is_return(const struct ktape_verify *v)
 {
 	const struct ktape_object_info *o;
 

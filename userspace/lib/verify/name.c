@@ -398,7 +398,7 @@ static uint64_t named_until(const struct ktape_verify *v)
  * At the end of the trace, decide about the suspects that are left, and report what was not checked
  * because there was too much of it.
  */
-void kt_seen_end(struct ktape_verify *v)
+void kt_checked_names_end(struct ktape_verify *v)
 {
 	struct kt_checked_names *k = v->checked;
 	uint64_t names = ktape_registry_left_out(v->trace->registry), until;

@@ -100,7 +100,7 @@ static void mark_closed(struct kt_vring *r)
  * the packet yet.  And the counters are not read at one moment, so events that were
  * filtered or lost meanwhile may be counted there, but not as emitted.
  */
-void kt_verify_bound(struct ktape_verify *v, struct kt_vcpu *c, unsigned int ring)
+void kt_verify_counters(struct ktape_verify *v, struct kt_vcpu *c, unsigned int ring)
 {
 	struct kt_vring *r = &c->ring[ring];
 	struct kt_counts d;
@@ -366,7 +366,7 @@ void kt_verify_header(struct ktape_verify *v, struct kt_vcpu *c,
 	struct kt_vring *r = c ? &c->ring[s->kind] : &v->registry;
 
 	if (c)
-		kt_verify_bound(v, c, s->kind);
+		kt_verify_counters(v, c, s->kind);
 	check_sequence(v, r, s, head);
 	check_times(v, r, s, head);
 	check_flags(v, s, head);

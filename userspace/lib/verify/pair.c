@@ -26,8 +26,8 @@ static const struct pair softirq_pair = { KTAPE_EV_SOFTIRQ_ENTRY,
 					  "soft interrupt" };
 
 /* At a packet's first record, check the thread that the packet header names. */
-void kt_verify_head(struct ktape_verify *v, struct kt_vcpu *c,
-		    const struct kt_stream *s)
+void kt_verify_head_thread(struct ktape_verify *v, struct kt_vcpu *c,
+			   const struct kt_stream *s)
 {
 	const uint8_t *head = s->packet.data;
 	uint8_t context = head[offsetof(struct ktape_block, context)];
@@ -43,7 +43,7 @@ void kt_verify_head(struct ktape_verify *v, struct kt_vcpu *c,
 		return;
 	}
 	if (c->tid >= 0 && tid != c->tid && !c->filters &&
-	    kt_verify_has(c, KTAPE_EV_SCHED_SWITCH) &&
+	    kt_verify_is_enabled(c, KTAPE_EV_SCHED_SWITCH) &&
 	    KT_HEAD64(head, ts_begin) > c->doubt_until &&
 	    !kt_verify_unmarked(v, c, KT_HEAD64(head, ts_begin)))
 		kt_verify_wrong(v, KTAPE_RULE_SWITCH, s,
@@ -98,7 +98,7 @@ void kt_pair_switch(struct ktape_verify *v, const struct kt_vcpu *c, int32_t pre
 
 static bool has_pair(const struct kt_vcpu *c, const struct pair *p)
 {
-	return kt_verify_has(c, p->begin) && kt_verify_has(c, p->end);
+	return kt_verify_is_enabled(c, p->begin) && kt_verify_is_enabled(c, p->end);
 }
 
 static void take_pair(struct ktape_verify *v, struct kt_vcpu *c, struct kt_nest *n,
@@ -119,7 +119,7 @@ static void take_pair(struct ktape_verify *v, struct kt_vcpu *c, struct kt_nest 
 static void take_pair_switch(struct ktape_verify *v, struct kt_vcpu *c,
 			     const struct ktape_event *e)
 {
-	if (kt_verify_has(c, KTAPE_EV_SCHED_SWITCH))
+	if (kt_verify_is_enabled(c, KTAPE_EV_SCHED_SWITCH))
 		kt_pair_switch(v, c, (int32_t)ktape_event_arg(e, 0));
 	c->tid = (int32_t)ktape_event_arg(e, 1);
 	c->switched = e->ts;

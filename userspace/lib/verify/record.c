@@ -71,7 +71,7 @@ bool kt_verify_local(struct ktape_verify *v, struct kt_vcpu *c,
 	 * be read in between and explain a change of threads.
 	 */
 	if (e->offset == KTAPE_BLOCK_HEADER)
-		kt_verify_head(v, c, s);
+		kt_verify_head_thread(v, c, s);
 	check_time(v, r, s, e);
 	if (e->opcode == KTAPE_TIME_EXTEND)
 		return false;

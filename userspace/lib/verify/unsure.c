@@ -55,7 +55,8 @@ static unsigned int find_lacking(const struct ktape_verify *v, uint64_t ts,
 /* Return whether the CPU has not switched threads since the thread's last call event. */
 static bool has_stayed(const struct kt_vcpu *c, const struct kt_call *t)
 {
-	return kt_verify_has(c, KTAPE_EV_SCHED_SWITCH) && t->now.ts > c->switched;
+	return kt_verify_is_enabled(c, KTAPE_EV_SCHED_SWITCH) &&
+	       t->now.ts > c->switched;
 }
 
 /**

@@ -197,13 +197,13 @@ static void end_trace(struct ktape_verify *v)
 		struct kt_vcpu *c = v->cpus[i];
 
 		for (ring = 0; c && ring < KTAPE_RINGS_PER_CPU; ring++) {
-			kt_verify_bound(v, c, ring);
+			kt_verify_counters(v, c, ring);
 			kt_verify_unaccounted(v, c, ring, true);
 		}
 	}
 	kt_account_end(v);
 	kt_calls_end(v);
-	kt_seen_end(v);
+	kt_checked_names_end(v);
 	if (!v->trace->info.converted)
 		kt_verify_ends(v);
 	kt_parts_end(v);

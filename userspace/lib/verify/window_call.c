@@ -57,7 +57,7 @@ static struct kt_call *entry_of(struct kt_windows *w, const struct kt_run *run)
 
 	if (run->slot != KT_NO_SLOT && k->size == w->table)
 		return &k->table[run->slot];
-	t = kt_call_find(w->v, run->tid);
+	t = kt_call_entry(w->v, run->tid);
 	k->left_out = left_out;
 	return t;
 }

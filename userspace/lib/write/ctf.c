@@ -280,7 +280,7 @@ static int make_ctf_file(struct ktape_ctf *c, const char *metadata, size_t len)
 	}
 	c->nr_files = 1;
 	c->made = true;
-	err = kt_pipe_metadata(c->uuid, metadata, len, &packets, &size);
+	err = kt_metadata_packets(c->uuid, metadata, len, &packets, &size);
 	if (err)
 		return err;
 	err = append_packet(c, c->files[0], packets, size);

@@ -8,8 +8,8 @@
 #define METADATA_CHUNK (64U << 10) /* bytes of text in a packet */
 
 /* Make metadata packets, in memory that the caller frees. */
-int kt_pipe_metadata(const uint8_t *uuid, const char *metadata, size_t len,
-		     uint8_t **packets, size_t *size)
+int kt_metadata_packets(const uint8_t *uuid, const char *metadata, size_t len,
+			uint8_t **packets, size_t *size)
 {
 	size_t nr = (len + METADATA_CHUNK - 1) / METADATA_CHUNK;
 	struct ktape_metadata_packet m = {

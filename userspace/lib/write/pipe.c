@@ -29,7 +29,7 @@ int ktape_pipe_metadata(int fd, const uint8_t *uuid, const char *metadata, size_
 	size_t size;
 	int err;
 
-	err = kt_pipe_metadata(uuid, metadata, len, &packets, &size);
+	err = kt_metadata_packets(uuid, metadata, len, &packets, &size);
 	if (err)
 		return err;
 	err = kt_write_all(fd, packets, size);

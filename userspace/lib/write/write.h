@@ -96,8 +96,8 @@ char *kt_ctf_keep(struct ktape_ctf *ctf);
 void kt_ctf_drop(struct ktape_ctf *ctf);
 
 /* metadata.c */
-int kt_pipe_metadata(const uint8_t *uuid, const char *metadata, size_t len,
-		     uint8_t **packets, size_t *size);
+int kt_metadata_packets(const uint8_t *uuid, const char *metadata, size_t len,
+			uint8_t **packets, size_t *size);
 
 /* ctf.c */
 int kt_ctf_file(struct ktape_ctf *ctf, const uint8_t *head,

@@ -277,7 +277,7 @@ static int change_profile_mask(struct profile *r)
 
 	memcpy(mask, r->p.mask, sizeof(mask));
 	err = ktape_device_profile(r->device, r->op, &r->p);
-	return err ? profile_failed(r->device, mask, err) : 0;
+	return err ? report_profile_refused(r->device, mask, err) : 0;
 }
 
 /* Change filters and events; restore the filters if either fails. */

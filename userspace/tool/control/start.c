@@ -135,7 +135,7 @@ static int set_up_session(struct start *s)
 	}
 	err = ktape_device_profile(s->session, KTAPE_PROFILE_SET, &s->profile);
 	if (err)
-		return profile_failed(s->session, s->config.mask, err);
+		return report_profile_refused(s->session, s->config.mask, err);
 	err = ktape_device_start(s->session);
 	return err ? fail("cannot start the session: %s", strerror(-err)) : 0;
 }

@@ -190,7 +190,7 @@ static int write_part(struct bundle *b, struct part *p, struct ktape_trace *trac
 	if (!err)
 		err = copy_events(b, trace);
 	if (!err && !b->o.quiet)
-		report_missed("perfetto", b->sink, false);
+		report_not_held("perfetto", b->sink, false);
 	ktape_sink_close(b->sink);
 	b->sink = NULL;
 	return err;

@@ -128,7 +128,7 @@ static void report_converted(const struct convert *c)
 	char text[LOSS_TEXT];
 
 	if (!c->o.quiet)
-		report_missed(c->to_name, c->sink, c->o.verbose);
+		report_not_held(c->to_name, c->sink, c->o.verbose);
 	if (cpus > 1 && !c->o.quiet)
 		note("%u CPUs are in one file, but readers of %s show them as one CPU: convert each CPU to its own file (-c CPU)",
 		     cpus, c->to_name);

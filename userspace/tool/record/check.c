@@ -79,7 +79,7 @@ static int check_page(struct record *r)
 		return fail("%s: format html is not built in: use -o DIR, and convert the trace on another machine",
 			    r->o.output);
 	r->page = r->o.output;
-	r->trace = page_trace(r->page);
+	r->trace = page_trace_path(r->page);
 	if (!r->trace)
 		return fail("%s", strerror(ENOMEM));
 	if (output_check_place(r->page))

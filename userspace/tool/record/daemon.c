@@ -3,7 +3,7 @@
  * Run in the background, and keep a pidfile.
  *
  * daemon_begin() forks.  The caller's process waits on a pipe until the background
- * process calls daemon_detach() or daemon_end(), and exits with the code that it
+ * process calls daemon_redirect() or daemon_end(), and exits with the code that it
  * gets.  So errors of setting up appear on standard error, with an exit status;
  * later ones go to the system log or --logfile.
  */
@@ -180,13 +180,13 @@ int daemon_pidfile(struct daemon *d, const char *path)
 }
 
 /**
- * daemon_detach() - report success to the caller's process and detach
+ * daemon_redirect() - report success to the caller's process and detach
  * @d: background process; without @d->on only @logfile is opened
  * @logfile: file for messages; NULL: the system log
  *
  * Return: 0 or the exit code.
  */
-int daemon_detach(struct daemon *d, const char *logfile)
+int daemon_redirect(struct daemon *d, const char *logfile)
 {
 	const unsigned char code = EXIT_OK;
 	int null;

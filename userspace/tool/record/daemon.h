@@ -22,7 +22,7 @@ struct daemon {
 /* daemon.c */
 int daemon_begin(struct daemon *d, int *code);
 int daemon_pidfile(struct daemon *d, const char *path);
-int daemon_detach(struct daemon *d, const char *logfile);
+int daemon_redirect(struct daemon *d, const char *logfile);
 void daemon_end(struct daemon *d, int code);
 
 /* messages.c */

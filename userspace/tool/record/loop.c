@@ -332,25 +332,25 @@ static int begin_recording(struct loop *l)
 }
 
 /**
- * record_needs_detach() - does record_detach() have to be called: for --daemon or --logfile?
+ * record_needs_redirect() - does record_redirect() have to be called: for --daemon or --logfile?
  * @r: the recording
  *
  * Return: true or false.
  */
-bool record_needs_detach(const struct record *r)
+bool record_needs_redirect(const struct record *r)
 {
 	return r->o.log && (r->daemon.on || r->o.logfile);
 }
 
 /**
- * record_detach() - go into the background (--daemon), and open --logfile, once
+ * record_redirect() - go into the background (--daemon), and open --logfile, once
  * @r: the recording
  *
  * Return: 0 or the exit code.
  */
-int record_detach(struct record *r)
+int record_redirect(struct record *r)
 {
-	int ret = r->detached ? 0 : daemon_detach(&r->daemon, r->o.logfile);
+	int ret = r->detached ? 0 : daemon_redirect(&r->daemon, r->o.logfile);
 
 	r->detached = !ret;
 	return ret;
@@ -362,9 +362,9 @@ int record_detach(struct record *r)
  */
 static int report_begin(struct record *r)
 {
-	if (!record_needs_detach(r))
+	if (!record_needs_redirect(r))
 		return 0;
-	if (record_detach(r))
+	if (record_redirect(r))
 		return -ECANCELED;
 	note("recording into %s", log_current(&r->log));
 	return 0;

@@ -180,7 +180,7 @@ static int set_profile(struct record *r)
 	/* Recording the kernel's log needs a right. */
 	report_no_log(r->session, r->o.events, c->mask);
 	err = ktape_device_profile(r->session, KTAPE_PROFILE_SET, &p);
-	return err ? profile_failed(r->session, c->mask, err) : 0;
+	return err ? report_profile_refused(r->session, c->mask, err) : 0;
 }
 
 /* Create a session.  Return: 0 or the exit code. */
@@ -442,7 +442,7 @@ static int wait_for_moment(struct record *r)
 	    is_occupied(r->o.output))
 		return report_occupied(r->o.output, -ENOTEMPTY);
 	/* With --daemon or --logfile, go into the background before waiting. */
-	if (record_needs_detach(r) && record_detach(r))
+	if (record_needs_redirect(r) && record_redirect(r))
 		return EXIT_FAILED;
 	err = record_activate(&r->activation, r->o.quiet);
 	if (err == -EINTR)

@@ -207,8 +207,8 @@ int record_activate_parse(const struct kt_command *command,
 int record_activate(const struct activation *a, bool quiet);
 
 /* loop.c */
-bool record_needs_detach(const struct record *r);
-int record_detach(struct record *r);
+bool record_needs_redirect(const struct record *r);
+int record_redirect(struct record *r);
 int record_loop(struct record *r);
 int record_wait(void *arg);
 

@@ -318,7 +318,7 @@ static int measure_for_try(const char *trace)
 
 static int try_page(const struct try_options *o, const char *page)
 {
-	char *trace = page_trace(page);
+	char *trace = page_trace_path(page);
 	int ret;
 
 	if (!trace)

@@ -214,7 +214,7 @@ static void report_received(const struct receive *r, const struct receive_option
 {
 	char lost[LOSS_TEXT] = "nothing lost", bad[32] = "no bad frame";
 
-	report_missed("the trace", r->sink, o->verbose);
+	report_not_held("the trace", r->sink, o->verbose);
 	if (r->losses.gaps)
 		losses_text(lost, &r->losses, "lost");
 	if (r->bad)

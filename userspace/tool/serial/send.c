@@ -338,7 +338,7 @@ static int send_all(struct send *s)
 
 static int report_sent(const struct send *s, int ret)
 {
-	report_missed("frames", s->sink, s->o.verbose);
+	report_not_held("frames", s->sink, s->o.verbose);
 	if (s->lost)
 		note("%llu events were lost before they were read",
 		     (unsigned long long)s->lost);

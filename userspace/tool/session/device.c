@@ -75,14 +75,14 @@ bool may_control(const char *path)
 }
 
 /**
- * profile_failed() - print why the module refused a profile
+ * report_profile_refused() - print why the module refused a profile
  * @device: the session
  * @mask: events of the profile
  * @err: negative errno from the module
  *
  * Return: the exit code for it.
  */
-int profile_failed(struct ktape_device *device, const uint64_t *mask, int err)
+int report_profile_refused(struct ktape_device *device, const uint64_t *mask, int err)
 {
 	struct ktape_event_info info;
 

@@ -72,7 +72,8 @@ void explain_device(const char *path, int err);
 int open_device(const char *path, bool writable, struct ktape_device **device);
 
 /* Print why the module refused a profile, the set of events to record.  Return: the exit code. */
-int profile_failed(struct ktape_device *device, const uint64_t *mask, int err);
+int report_profile_refused(struct ktape_device *device, const uint64_t *mask,
+			   int err);
 
 /* unavailable.c */
 

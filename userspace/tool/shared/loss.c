@@ -105,12 +105,12 @@ void note_overwritten(const char *path, const struct losses *l)
 }
 
 /**
- * report_missed() - print what an output format could not hold
+ * report_not_held() - print what an output format could not hold
  * @format: name of the format
  * @sink: the output
  * @all: one line for each kind of items; else one line with their number
  */
-void report_missed(const char *format, const struct ktape_sink *sink, bool all)
+void report_not_held(const char *format, const struct ktape_sink *sink, bool all)
 {
 	unsigned long long sum = 0;
 	const char *what = NULL;

@@ -54,6 +54,6 @@ const char *losses_text(char to[LOSS_TEXT], const struct losses *l,
 void note_overwritten(const char *path, const struct losses *l);
 void report_left_out(const char *path, const char *what, uint64_t count);
 void report_names_left_out(const char *path, const struct ktape_registry *names);
-void report_missed(const char *format, const struct ktape_sink *sink, bool all);
+void report_not_held(const char *format, const struct ktape_sink *sink, bool all);
 
 #endif /* _KT_TOOL_SHARED_LOSS_H */

@@ -52,7 +52,7 @@ bool page_is_name(const char *path)
 }
 
 /* Return the path of the folder for a page's trace, which the caller frees; NULL: no memory. */
-char *page_trace(const char *page)
+char *page_trace_path(const char *page)
 {
 	char *path;
 

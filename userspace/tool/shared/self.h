@@ -9,7 +9,7 @@
 
 bool page_can_write(void);
 bool page_is_name(const char *path);
-char *page_trace(const char *page);
+char *page_trace_path(const char *page);
 char *page_usual_name(void);
 int page_remove_trace(const char *path);
 int page_write(const char *page, const char *trace);

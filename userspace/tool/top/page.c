@@ -74,7 +74,7 @@ static bool choose_trace(struct top_page *p, const struct top_page_source *from,
 	struct stat st;
 
 	if (from->device) {
-		p->saved = page_trace(p->name);
+		p->saved = page_trace_path(p->name);
 		return p->saved &&
 		       top_device_save(from->device, p->saved, said, size);
 	}

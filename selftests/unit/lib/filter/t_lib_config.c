@@ -146,7 +146,7 @@ static void test_config_cgroup_names(void)
 		check_names(i, i + 1);
 	for (unsigned int i = 0; i < ARRAY_SIZE(names) - KTAPE_FILTER_CGROUPS; i++)
 		check_names(i, i + KTAPE_FILTER_CGROUPS);
-	tap_tell("%zu names", ARRAY_SIZE(names));
+	tap_note("%zu names", ARRAY_SIZE(names));
 }
 
 static const struct {
@@ -245,7 +245,7 @@ static void test_hostile(void)
 		}
 	}
 	check(understood && understood < n, "%u of %u", understood, n);
-	tap_tell("%u of %u changes understood", understood, n);
+	tap_note("%u of %u changes understood", understood, n);
 }
 
 static const struct tap_test tests[] = {

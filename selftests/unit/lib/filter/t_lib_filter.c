@@ -113,7 +113,7 @@ static void test_filter_texts(void)
 
 	for (i = 0; i < ARRAY_SIZE(pairs) && !tap_why[0]; i++)
 		check_filter_text(&pairs[i]);
-	tap_tell("%u forms", i);
+	tap_note("%u forms", i);
 }
 
 static void test_filter_syscalls(void)
@@ -251,7 +251,7 @@ static void test_filter_refused(void)
 	}
 	check(ktape_filter_parse(KTAPE_FILTER_KINDS, "1", &v, NULL) == -EINVAL,
 	      "no such kind");
-	tap_tell("%u texts", i);
+	tap_note("%u texts", i);
 }
 
 /* As many entries as allowed, and one more. */

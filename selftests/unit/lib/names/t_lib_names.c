@@ -114,7 +114,7 @@ static void test_reused_tid(void)
 		}
 	}
 	check_equal(n, 720);
-	tap_tell("%u orders", n);
+	tap_note("%u orders", n);
 }
 
 static void test_types(void)
@@ -310,7 +310,7 @@ static void test_field_type_lines(void)
 	for (i = 0; i < ARRAY_SIZE(plain) && !tap_why[0]; i++)
 		lines_check(&l, &plain[i]);
 	lines_end(&l);
-	tap_tell("%u events", i);
+	tap_note("%u events", i);
 }
 
 /* The longest stack that a record holds, of symbols with the worst names. */

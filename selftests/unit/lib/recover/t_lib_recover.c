@@ -415,7 +415,7 @@ static void test_random(void)
 		good += !res.ret;
 	}
 	check(good > 150, "only %u of %u", good, i);
-	tap_tell("%u of %u had a trace", good, i);
+	tap_note("%u of %u had a trace", good, i);
 }
 
 static const struct tap_test tests[] = {

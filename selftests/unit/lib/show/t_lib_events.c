@@ -13,7 +13,7 @@ static void check_event_lines(const struct line *lines, unsigned int nr)
 
 	for (i = 0; i < nr && !tap_why[0]; i++)
 		lines_check(&l, &lines[i]);
-	tap_tell("%u events", i);
+	tap_note("%u events", i);
 }
 
 static const struct object named[] = {
@@ -474,7 +474,7 @@ static void test_wide(void)
 	for (i = 0; i < ARRAY_SIZE(wides) && !tap_why[0]; i++)
 		check_wide(i);
 	lines_end(&l);
-	tap_tell("%u calls", i);
+	tap_note("%u calls", i);
 }
 
 /* Return true if the kernel has no such call, or will remove it. */
@@ -562,7 +562,7 @@ static void test_order(void)
 	check_table("aarch64", false, &nr);
 	lines_end(&l);
 	check(nr > 1000, "%u calls", nr);
-	tap_tell("%u calls", nr);
+	tap_note("%u calls", nr);
 	check(!strcmp(ktape_errno_name(11), "EAGAIN"), "11");
 	check(!strcmp(ktape_errno_name(133), "EHWPOISON"), "133");
 	check(!strcmp(ktape_errno_name(512), "ERESTARTSYS"), "512");

@@ -352,7 +352,7 @@ static void test_tables(void)
 		check_plan(&kt_plans[op], d);
 		nr++;
 	}
-	tap_tell("%u events", nr);
+	tap_note("%u events", nr);
 }
 
 static const struct tap_test tests[] = {

@@ -435,7 +435,7 @@ static void test_round_trip(void)
 		check(got == 0, "block %u: %s", block, error.text);
 	}
 	check_equal(seq, n);
-	tap_tell("%u records in %u blocks", n, blocks);
+	tap_note("%u records in %u blocks", n, blocks);
 	rig_free(&rig);
 }
 

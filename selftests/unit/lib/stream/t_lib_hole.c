@@ -59,7 +59,7 @@ static void add_packet(const char *name, unsigned int kind, unsigned int cpu,
 	}
 	ktape_build_end(&b, ts + 500, 0);
 	trace_fill(data, sizeof(data));
-	trace_write(dir, name, data, sizeof(data));
+	trace_append(dir, name, data, sizeof(data));
 }
 
 /* CPU 0 and CPU 1 record from 1000 to 4500. */

@@ -86,7 +86,7 @@ static void test_hostile_truncated_packet(void)
 		      "%zu bytes are accepted", len);
 		check(feed.events - before <= whole, "more events than whole");
 	}
-	tap_tell("%zu lengths", len);
+	tap_note("%zu lengths", len);
 }
 
 /* Flip each bit on its own, without a checksum and then with one. */
@@ -114,7 +114,7 @@ static void test_hostile_packet_bits(void)
 		caught += !!err;
 	}
 	make_full_packet();
-	tap_tell("%zu bits, with checksum %zu of %zu caught", packet_len * 8,
+	tap_note("%zu bits, with checksum %zu of %zu caught", packet_len * 8,
 		 caught, bit);
 }
 

@@ -306,12 +306,12 @@ static void test_remark(void)
 	}
 	make_log_piece(&forms[2]);
 	snprintf(path, sizeof(path), "%s/zoo", piece[0]);
-	trace_write(folder, "0/zoo", "x", 1);
+	trace_append(folder, "0/zoo", "x", 1);
 	check(ktape_piece_remove(piece[0]) == -EEXIST,
 	      "the folder has another file");
 	snprintf(path, sizeof(path), "%s/cpu0.zst", piece[0]);
 	check(!access(path, F_OK), "a file was removed");
-	trace_write(folder, "file.ktape", "hello, I am no trace", 20);
+	trace_append(folder, "file.ktape", "hello, I am no trace", 20);
 	snprintf(path, sizeof(path), "%s/file.ktape", folder);
 	check(ktape_piece_remove(path) == -EEXIST && !access(path, F_OK),
 	      "no trace");
@@ -375,7 +375,7 @@ static void test_flip(void)
 		if (whole - h.r.events > most)
 			most = whole - h.r.events;
 	}
-	tap_tell("%u flips, at most %u events of %u lost, %u not noticed",
+	tap_note("%u flips, at most %u events of %u lost, %u not noticed",
 		 flips, most, whole, blind);
 	check(flips > 30 && !blind && most && most < 2 * BLOCK / 16,
 	      "%u flips, %u untold", flips, blind);
@@ -421,7 +421,7 @@ static void test_pieces_foreign(void)
 	put_frame(path, 1, 20);
 	read_piece(path, &h);
 	check(h.r.opened == -EBADMSG, "zeros: %d", h.r.opened);
-	trace_write(folder, "short.zst", "\x28\xb5\x2f\xfd", 4);
+	trace_append(folder, "short.zst", "\x28\xb5\x2f\xfd", 4);
 	snprintf(path, sizeof(path), "%s/short.zst", folder);
 	read_piece(path, &h);
 	check(h.r.opened == -EBADMSG, "short: %d", h.r.opened);

@@ -57,7 +57,7 @@ static void write_steps(const char *dir, const struct step *steps, unsigned int 
 			       offsetof(struct ktape_block, lost[KTAPE_LOST_SHED]),
 			       steps[i].shed);
 		trace_fill(data, TRACE_PACKET);
-		trace_write(dir, "cpu0", data, sizeof(data));
+		trace_append(dir, "cpu0", data, sizeof(data));
 	}
 }
 

@@ -59,8 +59,8 @@ static void save_thread_packet(const char *dir, const struct packet *p, uint64_t
 	}
 	len = ktape_build_end(&b, p->ts + p->nr, 0);
 	ktape_packet_seal(data);
-	trace_write(dir, p->kind == KTAPE_RING_EVENT ? "cpu0" : "control0",
-		    data, len);
+	trace_append(dir, p->kind == KTAPE_RING_EVENT ? "cpu0" : "control0",
+		     data, len);
 }
 
 /* The events of the packets must belong to these threads, in order of time. */

@@ -35,7 +35,7 @@ static void make_trace(bool sealed)
 		trace_fill(data, TRACE_PACKET);
 		if (!sealed)
 			trace_unseal(data);
-		trace_write(dir, "cpu0", data, sizeof(data));
+		trace_append(dir, "cpu0", data, sizeof(data));
 		if (write(fd, data, sizeof(data)) != sizeof(data))
 			abort();
 	}
@@ -194,7 +194,7 @@ static void test_bad_heads(void)
 		      at, r.events, r.corrupt, r.truncated);
 		flip_both(2 * TRACE_PACKET + at, 1U << at % 8);
 	}
-	tap_tell("%u bytes", at);
+	tap_note("%u bytes", at);
 }
 
 /* Flip any bit, in a file and in a pipe: at most one packet is lost. */
@@ -329,7 +329,7 @@ static void test_trace_memory(void)
 		trace_packet(data, &p);
 		trace_fill(data, size);
 		snprintf(name, sizeof(name), "cpu%u", i);
-		trace_write(dir, name, data, sizeof(data));
+		trace_append(dir, name, data, sizeof(data));
 		snprintf(path, sizeof(path), "%s/%s", dir, name);
 		check(!truncate(path, (off_t)size), "truncate");
 	}
@@ -348,7 +348,7 @@ static void test_trace_memory(void)
 		snprintf(name, sizeof(name), "cpu%u", i);
 		snprintf(path, sizeof(path), "%s/%s", dir, name);
 		check(!truncate(path, 0), "truncate");
-		trace_write(dir, name, data, sizeof(data));
+		trace_append(dir, name, data, sizeof(data));
 		check(!truncate(path, (off_t)size), "truncate");
 	}
 	trace_read(dir, 1 << 20, &r);
@@ -367,7 +367,7 @@ static void write_empty(uint64_t seq, uint64_t ts, uint64_t lost)
 	ktape_build_begin(&b, data, sizeof(data), &head);
 	ktape_build_end(&b, ts + 100, lost);
 	trace_fill(data, sizeof(data));
-	trace_write(dir, "cpu1", data, sizeof(data));
+	trace_append(dir, "cpu1", data, sizeof(data));
 }
 
 /* Opening reads the loss of CPU 1, whose place is behind where CPU 0 cannot be read. */
@@ -385,12 +385,12 @@ static void test_held_loss(void)
 	trace_metadata(dir);
 	trace_packet(data, &first);
 	trace_fill(data, sizeof(data));
-	trace_write(dir, "cpu0", data, sizeof(data));
+	trace_append(dir, "cpu0", data, sizeof(data));
 	trace_packet(data, &large);
 	trace_fill(data, size);
 	memcpy(data + AT_CONTENT_BITS, &bits, sizeof(bits));
 	trace_unseal(data);
-	trace_write(dir, "cpu0", data, sizeof(data));
+	trace_append(dir, "cpu0", data, sizeof(data));
 	snprintf(path, sizeof(path), "%s/cpu0", dir);
 	check(!truncate(path, (off_t)(sizeof(data) + size)), "truncate");
 	write_empty(1, 1000, 0);
@@ -496,7 +496,7 @@ static void test_registry_damaged(void)
 		ktape_build_begin(&b, data, sizeof(data), &head);
 		name_record(&b, 5000 + i, 1, 0);
 		len = ktape_build_end(&b, 5000 + i, 0);
-		trace_write(dir, "registry", data, len);
+		trace_append(dir, "registry", data, len);
 	}
 	snprintf(path, sizeof(path), "%s/registry", dir);
 	for (at = 0; at < KTAPE_BLOCK_HEADER; at++) {

@@ -204,7 +204,7 @@ static void test_questions(void)
 		sim_free(s);
 	}
 	trace_remove(dir);
-	tap_tell("%u asked, %u PROVED, %u FOUND, %u NOT-ENABLED, %u FILTERED, %u LOST",
+	tap_note("%u asked, %u PROVED, %u FOUND, %u NOT-ENABLED, %u FILTERED, %u LOST",
 		 sum.asked, sum.others[0], sum.others[1], sum.others[2],
 		 sum.others[3], sum.others[4]);
 	check_equal(sum.asked + sum.refused, SCENES * QUESTIONS);

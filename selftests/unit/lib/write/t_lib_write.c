@@ -50,8 +50,8 @@ static void test_replace(void)
 {
 	begin_folder();
 	check(!create_ctf(0), "an empty folder");
-	trace_write(dir, "cpu0", "x", 1);
-	trace_write(dir, "control12", "x", 1);
+	trace_append(dir, "cpu0", "x", 1);
+	trace_append(dir, "control12", "x", 1);
 	check(create_ctf(0) == -ENOTEMPTY && trace_has_file("cpu0"),
 	      "without force");
 	check(!create_ctf(KTAPE_CTF_FORCE), "with force");
@@ -71,10 +71,10 @@ static void test_write_foreign_files(void)
 
 	begin_folder();
 	trace_metadata(dir);
-	trace_write(dir, "cpu0", "x", 1);
-	trace_write(dir, "control0", "x", 1);
-	trace_write(dir, "registry", "x", 1);
-	trace_write(dir, "zoo", "x", 1);
+	trace_append(dir, "cpu0", "x", 1);
+	trace_append(dir, "control0", "x", 1);
+	trace_append(dir, "registry", "x", 1);
+	trace_append(dir, "zoo", "x", 1);
 	check(create_ctf(KTAPE_CTF_FORCE) == -EEXIST, "a foreign file");
 	check(trace_has_file("metadata") && trace_has_file("cpu0") &&
 		      trace_has_file("control0") &&
@@ -82,20 +82,20 @@ static void test_write_foreign_files(void)
 	      "a file was removed");
 
 	begin_folder();
-	trace_write(dir, "metadata", lttng, sizeof(lttng) - 1);
-	trace_write(dir, "cpu0", "x", 1);
+	trace_append(dir, "metadata", lttng, sizeof(lttng) - 1);
+	trace_append(dir, "cpu0", "x", 1);
 	check(create_ctf(KTAPE_CTF_FORCE) == -EEXIST, "a trace of others");
 	check(trace_has_file("metadata") && trace_has_file("cpu0"),
 	      "a file was removed");
 
 	begin_folder();
-	trace_write(dir, "cpu0", "x", 1);
+	trace_append(dir, "cpu0", "x", 1);
 	check(create_ctf(KTAPE_CTF_FORCE) == -EEXIST, "a file of that name");
 	check(trace_has_file("cpu0"), "the file was removed");
 
 	begin_folder();
 	trace_metadata(dir);
-	trace_write(dir, "cpu0", "x", 1);
+	trace_append(dir, "cpu0", "x", 1);
 	snprintf(path, sizeof(path), "%s/cpu1", dir);
 	check(!mkdir(path, 0777), "mkdir");
 	check(create_ctf(KTAPE_CTF_FORCE) == -EEXIST, "a folder of that name");
@@ -161,7 +161,7 @@ static void test_record(void)
 		check(r.events == emitted && !r.corrupt && !r.truncated && !r.lost,
 		      "%u events of %u", r.events, emitted);
 	}
-	tap_tell("%u events", emitted);
+	tap_note("%u events", emitted);
 }
 
 /* On a tmpfs, which may accept O_DIRECT, writes are plain and done at once. */
@@ -305,7 +305,7 @@ static void test_kept(void)
 	check(!ktape_recorder_open(&device, &how, &r), "open");
 	while (ktape_recorder_step(r) > 0)
 		;
-	trace_write(dir, "theirs", "x", 1);
+	trace_append(dir, "theirs", "x", 1);
 	check(ktape_recorder_finish(r) == -EEXIST,
 	      "the other file does not prevent the rename");
 	kept = ktape_recorder_kept(r);

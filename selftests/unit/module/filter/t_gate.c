@@ -190,7 +190,7 @@ static void sweep_gate_operation(void (*ready)(void), void (*operation)(void *),
 			return;
 		}
 	}
-	tap_tell("%zu instructions", number);
+	tap_note("%zu instructions", number);
 }
 
 static bool check_end(void)

@@ -499,7 +499,7 @@ static void test_blobs(void)
 	check(seq > 10000, "only %u", seq);
 	check_equal(*kt_word(&rig.page->commit), rig.ring.write);
 	check(rig_guards_hold(&rig), "written outside the blocks");
-	tap_tell("%u records", seq);
+	tap_note("%u records", seq);
 }
 
 /* Positions wrap at 32 and at 64 bits. */

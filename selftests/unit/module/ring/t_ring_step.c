@@ -435,7 +435,7 @@ static void tell_injected(unsigned long injected)
 	if (test != tap_number + 1)
 		first = injected;
 	test = tap_number + 1;
-	tap_tell("%lu injected", w.injected - first);
+	tap_note("%lu injected", w.injected - first);
 }
 
 static void play_ring_scene(const struct scene *scene)
@@ -640,7 +640,7 @@ static void test_step_stopped(void)
 
 static void test_step_sum(void)
 {
-	tap_tell("%lu injected, %lu on two levels, %lu runs, %lu stops",
+	tap_note("%lu injected, %lu on two levels, %lu runs, %lu stops",
 		 w.injected, w.nested_deep, w.runs, step_count);
 }
 

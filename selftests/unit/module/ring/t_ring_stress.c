@@ -242,7 +242,7 @@ static void run_plan(const struct plan *plan)
 	total.skipped += reader.skipped;
 	total.rejected += reader.rejected;
 	total.extends += reader.extends;
-	tap_tell("%llu written, %llu lost, %llu read", accepted(),
+	tap_note("%llu written, %llu lost, %llu read", accepted(),
 		 rig_lost(&rig), reader.records);
 	reader_free(&reader);
 	rig_free(&rig);
@@ -275,7 +275,7 @@ static void test_stress_discard(void)
 
 static void test_stress_sum(void)
 {
-	tap_tell("%llu written, %llu read and checked, %llu lost, %llu nested, %llu times inside the ring, %llu on two levels, %llu time extensions, %llu copies rejected",
+	tap_note("%llu written, %llu read and checked, %llu lost, %llu nested, %llu times inside the ring, %llu on two levels, %llu time extensions, %llu copies rejected",
 		 total.written, total.read, total.lost, total.nested,
 		 total.interrupted, total.deep, total.extends, total.rejected);
 	check(total.written >= target / 20 * 19, "only %llu written", total.written);

@@ -106,7 +106,7 @@ static void test_logfile(void)
 	if (!pid) {
 		reported = end[1];
 		d.ready = dup(end[1]);
-		_exit(daemon_detach(&d, "log"));
+		_exit(daemon_redirect(&d, "log"));
 	}
 	close(end[1]);
 	check(waitpid(pid, &status, 0) == pid && !status, "not detached");

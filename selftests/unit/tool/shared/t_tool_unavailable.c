@@ -64,7 +64,7 @@ static void named_events(void)
 {
 	check_said("irq", "");
 	check_said("sched_waking,irq", "");
-	/* An event that the module does not know is not reported here (profile_failed()). */
+	/* An event that the module does not know is not reported here (report_profile_refused()). */
 	check_said("block_rq_issue", "");
 	check_said("irq,console", "console: restricted\n");
 	check_said("consol*", ""); /* not named, only matched */

@@ -27,7 +27,7 @@ char *page_usual_name(void)
 	return NULL;
 }
 
-char *page_trace(const char *page)
+char *page_trace_path(const char *page)
 {
 	(void)page;
 	return NULL;

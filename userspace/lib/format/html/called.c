@@ -27,13 +27,13 @@ static void put_called_name(struct html *h, int32_t tid, int64_t begin, uint32_t
 }
 
 /**
- * html_called() - note what a thread is called at an event
+ * html_note_name() - note what a thread is called at an event
  * @h: the page
  * @l: the event
  * @tid: the thread
  * @now: time of the event
  */
-void html_called(struct html *h, const struct kt_line *l, int32_t tid, int64_t now)
+void html_note_name(struct html *h, const struct kt_line *l, int32_t tid, int64_t now)
 {
 	const struct ktape_object_info *o;
 	struct html_thread *t = html_thread(h, tid);

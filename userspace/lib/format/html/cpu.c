@@ -109,7 +109,7 @@ static void put_html_switch(struct html *h, struct html_cpu *c,
 	else
 		html_thread_off(h, prev, now, state, 0);
 	c->depth = 0;
-	html_called(h, l, (int32_t)ktape_event_arg(e, 1), now);
+	html_note_name(h, l, (int32_t)ktape_event_arg(e, 1), now);
 	begin_html_run(h, c, l, (int32_t)ktape_event_arg(e, 1), now, 0);
 }
 

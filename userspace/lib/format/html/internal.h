@@ -443,7 +443,8 @@ void html_threads_end(struct html *h, int64_t now);
 void html_threads_pause(struct html *h, int64_t now);
 
 /* called.c */
-void html_called(struct html *h, const struct kt_line *l, int32_t tid, int64_t now);
+void html_note_name(struct html *h, const struct kt_line *l, int32_t tid,
+		    int64_t now);
 int html_called_flush(struct html *h);
 
 /* cpu.c */

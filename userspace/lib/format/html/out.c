@@ -173,7 +173,7 @@ static int html_event(struct kt_sink *s, const struct ktape_event *e)
 	h->last = now > h->last ? now : h->last;
 	kt_mask_add(h->used, e->opcode);
 	h->all_events++;
-	html_called(h, &l, e->tid, now);
+	html_note_name(h, &l, e->tid, now);
 	if (!html_cpu_event(h, &l, now))
 		html_other_event(h, &l, now);
 	if (may_keep(h, e, now))

@@ -193,7 +193,7 @@ static bool keep_referred(struct ctf_at *at, const struct ctf_type *t, uint64_t 
 static const struct ctf_member *choose_option(const struct ctf_type *t, uint64_t tag)
 {
 	unsigned int low = 0, high = t->nr_choices, middle;
-	const uint64_t v = ctf_order(t->tag, tag);
+	const uint64_t v = ctf_sortable(t->tag, tag);
 
 	/* Labels that overlap are few: the first option is meant. */
 	for (unsigned int i = 0; t->overlaps && i < high; i++) {

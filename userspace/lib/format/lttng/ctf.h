@@ -124,7 +124,7 @@ enum ctf_root {
 
 /**
  * struct ctf_choice - values of a tag that select an option
- * @low: the first one, as ctf_order() of it
+ * @low: the first one, as ctf_sortable() of it
  * @high: the last one
  * @member: number of the option
  */
@@ -136,7 +136,7 @@ struct ctf_choice {
 
 /**
  * struct ctf_part - values of an enumeration that have the same labels
- * @low: the first one, as ctf_order() of it; the next part begins behind the last one
+ * @low: the first one, as ctf_sortable() of it; the next part begins behind the last one
  * @names: where in ctf_type.names the labels are
  * @nr: how many
  * @more: they have further ones
@@ -425,7 +425,7 @@ static inline bool ctf_is_float(unsigned int bits)
 }
 
 /* Convert a number so that, compared as unsigned, the results have the order of the values. */
-static inline uint64_t ctf_order(const struct ctf_type *t, uint64_t v)
+static inline uint64_t ctf_sortable(const struct ctf_type *t, uint64_t v)
 {
 	return t->is_signed ? v ^ 1ULL << 63 : v;
 }

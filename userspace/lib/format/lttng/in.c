@@ -233,7 +233,7 @@ static void set_time(struct kt_import *in, struct lt_stream *s)
 	if (time < s->delivered) {
 		step = place_of(s, s->delivered, s->delivered - time);
 		step.steps = !s->stepped;
-		kt_import_back(in, &step);
+		kt_import_count_back(in, &step);
 	}
 	s->stepped = time < s->delivered;
 	s->delivered = s->next_event.ts;

@@ -19,7 +19,7 @@
 
 /**
  * struct cut - where a range begins, or the first value behind it
- * @at: the value, as ctf_order() of it
+ * @at: the value, as ctf_sortable() of it
  * @name: number of the first label with its name
  * @begins: it begins there
  */
@@ -76,9 +76,10 @@ static bool find_cuts(struct ctf *c, struct sweep *s)
 
 	for (unsigned int i = 0; i < t->nr_labels; i++) {
 		const char *name = t->labels[i].name;
-		const uint64_t low = ctf_order(t, (uint64_t)t->labels[i].range.low);
+		const uint64_t low =
+			ctf_sortable(t, (uint64_t)t->labels[i].range.low);
 		const uint64_t high =
-			ctf_order(t, (uint64_t)t->labels[i].range.high);
+			ctf_sortable(t, (uint64_t)t->labels[i].range.high);
 		struct ctf_word *word = ctf_word(c, name, strlen(name), true);
 
 		if (!word)

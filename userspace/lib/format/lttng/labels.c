@@ -13,7 +13,7 @@
 /* Find what labels a number has: at the last interval that does not begin behind it. */
 static const struct ctf_part *find_part(const struct ctf_type *t, uint64_t number)
 {
-	const uint64_t v = ctf_order(t, number);
+	const uint64_t v = ctf_sortable(t, number);
 	size_t low = 0, high = t->nr_parts;
 
 	while (high - low > 1) {

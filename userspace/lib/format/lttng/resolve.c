@@ -302,8 +302,8 @@ static bool add_choice(struct walk *w, struct ctf_type *t,
 		       const struct ctf_range *r, unsigned int member)
 {
 	struct ctf_choice choice = {
-		ctf_order(t->tag, (uint64_t)r->low),
-		ctf_order(t->tag, (uint64_t)r->high),
+		ctf_sortable(t->tag, (uint64_t)r->low),
+		ctf_sortable(t->tag, (uint64_t)r->high),
 		member,
 	};
 	struct ctf_choice *more;

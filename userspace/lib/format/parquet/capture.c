@@ -405,12 +405,12 @@ static void take_capture_profile(struct pq *pq, struct pq_cpu *c,
 }
 
 /**
- * pq_count() - Take a control record, and count any event
+ * pq_take_control() - Take a control record, and count any event
  * @pq: the tables
  * @c: its CPU
  * @l: the event
  */
-void pq_count(struct pq *pq, struct pq_cpu *c, const struct kt_line *l)
+void pq_take_control(struct pq *pq, struct pq_cpu *c, const struct kt_line *l)
 {
 	const struct ktape_event *e = l->event;
 

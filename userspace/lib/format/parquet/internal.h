@@ -322,7 +322,7 @@ void pq_mark(struct pq *pq, const struct kt_line *l);
 
 /* capture.c */
 int pq_capture_init(struct pq *pq);
-void pq_count(struct pq *pq, struct pq_cpu *c, const struct kt_line *l);
+void pq_take_control(struct pq *pq, struct pq_cpu *c, const struct kt_line *l);
 void pq_lost(struct pq *pq, const struct ktape_notice *n);
 int pq_put_capture(struct pq *pq);
 void pq_capture_free(struct pq *pq);

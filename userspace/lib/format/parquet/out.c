@@ -152,7 +152,7 @@ static int parquet_event(struct kt_sink *s, const struct ktape_event *e)
 	if (!c)
 		return s->error;
 	c->seen = true;
-	pq_count(pq, c, &l);
+	pq_take_control(pq, c, &l);
 	put_tables(pq, c, &l);
 	return s->error;
 }

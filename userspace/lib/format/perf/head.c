@@ -101,7 +101,7 @@ static int read_features(struct kt_import *s, const uint8_t *head)
 		if (!err)
 			err = pd_take_feature(&p, i, f);
 		else if (i == PD_FEATURE_EVENTS)
-			err = pd_forgive(s, f->end, err);
+			err = pd_skip_bad_names(s, f->end, err);
 		free((void *)p.data);
 	}
 	free((void *)table.data);

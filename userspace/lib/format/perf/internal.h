@@ -365,7 +365,7 @@ int pd_read_section(struct kt_import *s, uint64_t offset, uint64_t size,
 int pd_take_attr(struct kt_import *s, const uint8_t *attr, uint64_t size,
 		 uint64_t offset);
 int pd_take_ids(struct kt_import *s, const uint8_t *ids, uint64_t size);
-int pd_forgive(struct kt_import *s, uint64_t offset, int err);
+int pd_skip_bad_names(struct kt_import *s, uint64_t offset, int err);
 int pd_take_feature(struct kt_part *p, unsigned int bit, struct perf *f);
 
 /* pipe.c */

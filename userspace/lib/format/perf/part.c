@@ -214,7 +214,7 @@ static int take_string(struct kt_part *p, char *to, size_t room)
 }
 
 /* Report names of events that cannot be read, and go on: the events themselves can be read. */
-int pd_forgive(struct kt_import *s, uint64_t offset, int err)
+int pd_skip_bad_names(struct kt_import *s, uint64_t offset, int err)
 {
 	if (err != -EBADMSG)
 		return err;
@@ -229,7 +229,7 @@ int pd_take_feature(struct kt_part *p, unsigned int bit, struct perf *f)
 	case PD_FEATURE_TRACING:
 		return take_perf_tracing(p, f);
 	case PD_FEATURE_EVENTS:
-		return pd_forgive(p->s, p->offset, pd_take_description(p, f));
+		return pd_skip_bad_names(p->s, p->offset, pd_take_description(p, f));
 	case PD_FEATURE_HOSTNAME:
 		return take_string(p, f->hostname, sizeof(f->hostname));
 	case PD_FEATURE_RELEASE:

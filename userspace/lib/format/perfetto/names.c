@@ -203,7 +203,7 @@ static void look_up_thread(struct perfetto *pf, struct pf_thread *t, uint64_t ts
 	t->born = o->born;
 	t->len = o->name_len;
 	memcpy(t->name, o->name, o->name_len);
-	kt_put_over(t->name, t->len); /* what cannot be displayed becomes "?" */
+	kt_replace_unprintable(t->name, t->len); /* what cannot be displayed becomes "?" */
 	if (t->in_tree || !t->tid)
 		return;
 	t->in_tree = true;

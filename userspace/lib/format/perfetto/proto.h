@@ -198,7 +198,7 @@ static inline char *pf_bytes(char *p, uint32_t field, const char *data, size_t l
 static inline char *pf_string(char *p, uint32_t field, const char *text, size_t len)
 {
 	p = pf_bytes(p, field, text, len);
-	kt_put_over(p - len, len);
+	kt_replace_unprintable(p - len, len);
 	return p;
 }
 

@@ -211,7 +211,7 @@ static int end_rkh_input(struct kt_import *s)
 	int err = 0;
 
 	if (!t->good)
-		kt_import_none(s);
+		kt_import_notify_none(s);
 	t->config_sent = true;
 	t->bad = false;
 	if (due)

@@ -155,7 +155,7 @@ static int take_zeros(struct kt_import *s, bool end)
 			       (unsigned long long)nr);
 		return 0;
 	}
-	/* If the input is all zeros, kt_import_none() reports it. */
+	/* If the input is all zeros, kt_import_notify_none() reports it. */
 	if (end && !t->good)
 		return 0;
 	t->offset = t->zeros_at;
@@ -170,7 +170,7 @@ static int end_tband_input(struct kt_import *s)
 	if (!err && t->check)
 		err = kt_tband_line_end(s);
 	if (!t->good)
-		kt_import_none(s);
+		kt_import_notify_none(s);
 	return err;
 }
 
