@@ -88,7 +88,8 @@ static u64 class_lost(const struct kt_ring *r, unsigned int class)
  * @class: event class
  * @taken: receives their first and last time, and in @reported their number
  *
- * A loss of a nested writer falls into this interval or begins the next one.
+ * A loss of a nested writer falls into this interval, with its time and its count, or begins
+ * the next one with both: the interval is closed and read again until no loss came meanwhile.
  *
  * Context: as kt_ring_lose(), with @reporting of the ring set.
  * Return: false if there are none.
@@ -97,20 +98,23 @@ bool kt_ring_loss_take(struct kt_ring *r, unsigned int class, struct kt_loss *ta
 {
 	struct kt_loss *l = &r->loss[class];
 	unsigned long turn;
+	u64 lost;
 
 	if (!READ_ONCE(l->open))
 		return false;
 	taken->first = READ_ONCE(l->first);
-	WRITE_ONCE(l->open, 0);
 	do {
 		turn = READ_ONCE(r->losses);
 		barrier();
+		WRITE_ONCE(l->open, 0);
+		barrier();
 		taken->last = READ_ONCE(l->last);
+		lost = class_lost(r, class);
 		barrier();
 	} while (unlikely(READ_ONCE(r->losses) != turn));
-	taken->reported = class_lost(r, class) - l->reported;
+	taken->reported = lost - l->reported;
 	taken->open = 1;
-	l->reported += taken->reported;
+	l->reported = lost;
 	return true;
 }
 
