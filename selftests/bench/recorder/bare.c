@@ -25,7 +25,7 @@ static double process_cpu_time(void)
 
 int main(int argc, char **argv)
 {
-	const int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC;
+	const int flags = O_WRONLY | O_CREAT | O_CLOEXEC;
 	unsigned long long mib, i;
 	int memory, fd;
 	double before;
@@ -44,7 +44,7 @@ int main(int argc, char **argv)
 	memset(data, 0x5a, MAPPED);
 	fd = open(argv[1], flags | O_DIRECT, 0666);
 	if (fd < 0)
-		fd = open(argv[1], flags & ~O_EXCL, 0666);
+		fd = open(argv[1], flags, 0666);
 	if (fd < 0)
 		err(1, "%s", argv[1]);
 	before = process_cpu_time();

@@ -43,7 +43,7 @@ static void lose_in_between(void *arg)
 }
 
 /* Take what was lost twice before, interrupted by a loss at this instruction. */
-static void take_interrupted(uintptr_t at)
+static void take_losses_interrupted(uintptr_t at)
 {
 	struct step step = { .at = at, .stopped = lose_in_between };
 	struct kt_loss first;
@@ -83,7 +83,7 @@ static void test_loss_at_each_instruction(void)
 	number = step_trace(take, NULL, where, ROOM);
 	check(number > 10 && number < ROOM, "%zu instructions", number);
 	for (size_t i = 0; i < number && !tap_why[0]; i++) {
-		take_interrupted(where[i]);
+		take_losses_interrupted(where[i]);
 		if (tap_why[0])
 			printf("# at instruction %zu of %zu\n", i, number);
 	}
