@@ -188,6 +188,7 @@ static struct pair choose_median_pair(void)
 static int check_pairs(const char *what, const struct pair *p, int nr,
 		       const struct pair *good)
 {
+	/* All pairs are within about 10 s. */
 	const double slack = PAIR_SLACK_NS + (c.mono ? 0 : 10e9 * DRIFT);
 	double best = 1e18, off;
 	int late = 0;
