@@ -227,7 +227,6 @@ static int record_rounds(int fd, int rounds)
 			sleep(2);
 		kt_control(fd, KTAPE_IOC_STOP);
 	}
-	l->t.arg = l;
 	if (kt_follow_all(&l->t, &b, fd) || l->t.error[0]) {
 		printf("%s\n", l->t.error);
 		return 1;

@@ -20,7 +20,6 @@
  * @thread: the thread
  * @fd: its descriptor
  * @maps: it reads a mapping, not by read()
- * @stopped: not used
  * @enough: it ends after as many records
  * @records: records that it has checked
  * @lapped: bytes that were overwritten before it read the mapping
@@ -33,7 +32,7 @@
 struct reader {
 	pthread_t thread;
 	int fd;
-	bool maps, stopped;
+	bool maps;
 	uint64_t enough, records, lapped, next, ts, bad;
 	struct kts *t;
 	char error[200];

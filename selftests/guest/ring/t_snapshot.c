@@ -72,7 +72,7 @@ static int wait_full(int fd)
  * next marked call must have, by CPU, and @holes: calls with another one; @events: by CPU.
  */
 struct contents {
-	uint64_t time, first, latest, late, freezes, first_cpu;
+	uint64_t time, latest, freezes, first_cpu;
 	uint64_t next[CPUS_MAX], holes;
 	uint64_t events[CPUS_MAX];
 };
