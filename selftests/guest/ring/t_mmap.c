@@ -428,7 +428,7 @@ TEST_F_TIMEOUT(mapping, forks, 120)
 
 /*
  * Fork. Return: 0: the child has the mapping, with @n records and not writable; 1: it has
- * none; 2: it has a wrong one; -1: no child.
+ * none; 2: it has a wrong one; -1: no child, or it crashed.
  */
 static int fork_and_check_mapping(struct kt_map *m, long n)
 {
@@ -444,7 +444,9 @@ static int fork_and_check_mapping(struct kt_map *m, long n)
 			      0 :
 			      2);
 	}
-	return waitpid(pid, &status, 0) == pid ? WEXITSTATUS(status) : -1;
+	if (waitpid(pid, &status, 0) != pid || !WIFEXITED(status))
+		return -1;
+	return WEXITSTATUS(status);
 }
 
 /* The parent's last madvise() says whether a child inherits the mapping, which stays whole. */
