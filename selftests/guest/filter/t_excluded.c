@@ -167,6 +167,7 @@ TEST_F_TIMEOUT(excluded, included_cpus_are_interrupted, 300)
 {
 	ASSERT_EQ(0, kt_filter_off(self->fd, KTAPE_FILTER_CPU));
 	find_least_interrupts(self->fd, self->b, self->least);
+	/* Nearly each of the commands of a run (ten ioctls) interrupts them. */
 	for (int cpu = 1; cpu < kt_cpus(); cpu++)
 		EXPECT_LE(8, self->least[0].nr[cpu]);
 }
@@ -233,6 +234,7 @@ TEST_F(excluded, included_later)
 	EXPECT_LE(0, kt_walk(&map, count_control_record, &m));
 	kt_unmap_ring(&map);
 	EXPECT_FALSE(m.wrong);
+	/* The filter at START and its end; the profile at START, when it is included, at STOP. */
 	EXPECT_EQ(2, m.filters);
 	EXPECT_EQ(3, m.profiles);
 }

@@ -446,6 +446,7 @@ TEST_F(filter, severity)
 						      KTAPE_MARK_IOC_TRACE, &e));
 		kt_tally_session(&t, fd, count_by_severity, &s);
 		EXPECT_EQ(0, t.wrong);
+		/* 0 to 3 are those of software, 4 to 7 the same of hardware. */
 		for (uint32_t i = 0; i < 8; i++)
 			EXPECT_EQ((i & 3) >= floor ? 10 : 0, s.of[i]);
 		EXPECT_LE(20 * floor, t.filtered[KTAPE_CLASS_EXCEPTION]);

@@ -194,7 +194,7 @@ TEST_F(gate, stopped_in_between)
 	kt_tally_session(&self->t, self->fd, count_gated_record, s);
 	EXPECT_EQ(0, self->t.wrong);
 	EXPECT_EQ(0, sum_call_counts(s->span));
-	EXPECT_EQ(4, s->exit[SYS_ioctl]);
+	EXPECT_EQ(4, s->exit[SYS_ioctl]); /* of the calls that started it */
 }
 
 /* A call that ends on an excluded CPU, and a call that begins there. */

@@ -137,6 +137,12 @@ TEST_F_TIMEOUT(markers, each_kind, 120)
 		uint32_t generation = first;
 		int at = 1;
 
+		/*
+		 * CPU 0: the profile at START and STOP, and for each kind two on-markers and
+		 * an off-marker. The others: the CPU filter, kinds[0], is set last, so they
+		 * lack its second on-marker and the off-markers of the other kinds; when it is
+		 * removed, also last, they get the profile, and its off-marker.
+		 */
 		ASSERT_EQ(cpu ? 2 * KINDS + 3 : 3 * KINDS + 2, self->all->n[cpu]);
 		EXPECT_EQ(KTAPE_EV_PROFILE, self->all->m[cpu][0].op);
 		for (size_t i = KINDS; i-- > 0; generation += 2) {

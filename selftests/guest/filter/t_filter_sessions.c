@@ -24,7 +24,7 @@ enum { FIRST, SECOND, OTHER_UID, THREADS };
 
 static const int number[THREADS] = { SYS_getppid, SYS_getpgid, SYS_getsid };
 
-/* Sessions, and the threads that pass their filters. */
+/* Sessions, and the threads that pass their filters. Those of CHANGED change all the time. */
 enum { ALL, ONLY_FIRST, ONLY_UID, ONLY_SECOND, NOT_FIRST, CHANGED, SESSIONS };
 
 static const unsigned char passes[SESSIONS][THREADS] = {

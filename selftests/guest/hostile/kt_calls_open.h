@@ -13,11 +13,13 @@
 static int call_dev, call_fd, call_mark;
 static bool call_old; /* calls_load() has loaded the module with an earlier trace */
 
+/* Return 0, or -errno if a system call has returned @ret < 0. */
 static int or_errno(long ret)
 {
 	return ret < 0 ? -errno : 0;
 }
 
+/* Close the descriptor that a call has returned. Return: 0, or @ret if that is an error. */
 static int close_it(int ret)
 {
 	if (ret >= 0)

@@ -29,7 +29,10 @@ static inline int kt_member_load(const char *parameters)
 	return ret;
 }
 
-/* Become user @uid of the group; the saved uid stays 0, for kt_member_end(). */
+/*
+ * Become user @uid of the group; the saved uid stays 0, for kt_member_end().  Return: 0 or a
+ * negative errno.
+ */
 static inline int kt_member_as(uid_t uid)
 {
 	gid_t group = KT_GROUP;
@@ -48,7 +51,7 @@ static inline int kt_member_end(void)
 		       0;
 }
 
-/* Open the device for reading as a member.  Return: the descriptor or an errno. */
+/* Open the device for reading as user @uid.  Return: the descriptor or a negative errno. */
 static inline int kt_member_open(uid_t uid)
 {
 	int fd = kt_member_as(uid), ret;
@@ -59,7 +62,10 @@ static inline int kt_member_open(uid_t uid)
 	return ret ? ret : fd;
 }
 
-/* Open a session for reading as a member, through its descriptor @dev. */
+/*
+ * Open a session for reading as a member, through its descriptor @dev.  Return: the descriptor
+ * or a negative errno.
+ */
 static inline int kt_member_attach(int dev, const char *name)
 {
 	int fd = kt_member_as(KT_MEMBER), ret;

@@ -134,7 +134,7 @@ static inline void *kt_peer_map(struct kt_peer *peer, uint64_t off, size_t size)
 	return p;
 }
 
-/* End it, with its mapping.  Return: its exit status, or -1. */
+/* End it, with its mapping.  Return: its status as by wait(), 0 = all is well, or -1. */
 static inline int kt_peer_end(struct kt_peer *peer)
 {
 	int status;

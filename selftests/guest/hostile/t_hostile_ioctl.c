@@ -80,7 +80,10 @@ static int wanted_result(const char *name)
 	return strcmp(name, "0") ? WANT_NONE : 0;
 }
 
-/* Add a word in hexadecimal, @ for a pointer, or xN, which repeats the last word. */
+/*
+ * Add a word in hexadecimal, @ for a pointer, or xN: the last word is there N times.  Return:
+ * false if it is malformed, or there is no room.
+ */
 static bool add_word(struct call *c, const char *text)
 {
 	unsigned int repeat;
@@ -129,7 +132,7 @@ static bool parse_corpus_line(char *line, struct call *c)
 	return c->n;
 }
 
-/* Read the corpus.  Return: 0, or the number of the first malformed line. */
+/* Read the corpus.  Return: 0, the number of the first malformed line, or -1: it has none. */
 static int read_corpus(void)
 {
 	const char *folder = getenv("KTAPE_TESTS");
@@ -274,6 +277,7 @@ static bool is_wanted(uint64_t *seed, unsigned int nr, const uint32_t *w)
 		for (int i = 0; i < 2; i++)
 			if (size[i] > 1 << 20 && size[i] <= 1ULL << 32)
 				return false;
+	/* The default size, and large blocks, which make large rings. */
 	if (nr == CREATE && (!size[0] || w[6] > 65536))
 		return false;
 	if (nr == START || nr == STOP || nr == FILTER || nr == PROBE || nr == TRIGGER)

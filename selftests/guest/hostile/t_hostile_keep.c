@@ -58,7 +58,7 @@ static uint64_t large_ring(int cpus)
 	return bytes;
 }
 
-/* A session that records events of this program. */
+/* Make a session that records events of this program.  Return: its descriptor or -errno. */
 static int record_own_calls(int root, const char *name, uint64_t ring, uint32_t flags)
 {
 	int fd = kt_named(root, name, KTAPE_MODE_OVERWRITE, ring, 4096, flags);
@@ -72,7 +72,10 @@ static int record_own_calls(int root, const char *name, uint64_t ring, uint32_t 
 	return fd;
 }
 
-/* Number of sessions that have ended and have their rings, or a negative errno. */
+/*
+ * Return the number of sessions that have ended and have their rings, or a negative errno:
+ * -EINVAL if one that has ended has a number, or one that has not has none.
+ */
 static int count_ended(int fd)
 {
 	struct ktape_session_info all[64];
@@ -90,7 +93,7 @@ static int count_ended(int fd)
 	return ret ? ret : n;
 }
 
-/* Wait until at most @want sessions that have ended have their rings. */
+/* Wait until at most @want sessions that have ended have their rings.  Return: their number. */
 static int wait_for_ended(int fd, int want)
 {
 	int n = count_ended(fd);

@@ -58,7 +58,7 @@ static bool step_succeeded(int step, int ret)
 	return false;
 }
 
-/* Destroy any session but session 0, and open any session. */
+/* Destroy any session but session 0, or open it. */
 static void meddle(uint64_t *seed, int dev)
 {
 	struct ktape_session_ref ref = { .size = sizeof(ref),

@@ -257,6 +257,7 @@ TEST_F_TIMEOUT(rights, lost_in_any_order, 3600)
 		ASSERT_LE(0, pid);
 		if (!pid)
 			_exit(lose_and_call());
+		/* The child has used up its own copy of the seed. */
 		seed += 12345;
 		ASSERT_EQ(pid, waitpid(pid, &status, 0));
 		EXPECT_EQ(0, status);
@@ -318,6 +319,7 @@ TEST_F(rights, helper_with_more_rights)
 {
 	ASSERT_TRUE(copy_helper());
 	ASSERT_EQ(0, chmod("/dev/ktape_mark", 0666));
+	/* Its exit status: 1 = it runs as root, 2 = all texts, 4 = the exception was accepted. */
 	/* Root's own descriptor: everything is accepted. */
 	EXPECT_EQ(1 | 2 | 4, run_helper(0));
 	/* Another user's: root emits within that user's rate, and no exceptions. */

@@ -362,6 +362,7 @@ TEST_F_TIMEOUT(emit, one_event_at_a_time, 120)
 		KTAPE_EV_MARK_END,  KTAPE_EV_MARK_VALUE, KTAPE_EV_ISR_ENTER,
 		KTAPE_EV_ISR_EXIT,  KTAPE_EV_USER_EVENT, KTAPE_EV_TRACE_EVENT,
 	};
+	/* As often as the tables kernel_exceptions and kernel_markers have them. */
 	static const int want[] = { 15, 2, 2, 2, 2, 1, 1, 2, 1 };
 
 	for (size_t i = 0; i < ARRAY_SIZE(ops); i++) {

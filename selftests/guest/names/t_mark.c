@@ -326,6 +326,10 @@ TEST_F_TIMEOUT(mark, without_rights, 60)
 	close(fd);
 }
 
+/*
+ * Let user @uid name markers from @first on.  Return: how many he may name, or 253 to 255: another
+ * error came, a name was not released, or he could not be that user.
+ */
 static int names_as(uid_t uid, uint32_t first)
 {
 	int n = 0, m, ret;
@@ -440,7 +444,10 @@ TEST_F_TIMEOUT(mark, rate_of_bytes, 60)
 	close(fd);
 }
 
-/* Run as uid OTHER + 20 + n, with a new descriptor for each call. */
+/*
+ * Emit marks as uid OTHER + 20 + n, with a new descriptor for each.  Exit with the number that
+ * was accepted, or 255.
+ */
 static int as_another(int n, int go, int calls)
 {
 	int m, got = 0;

@@ -425,7 +425,7 @@ static void check_reused_number(struct __test_metadata *_metadata,
 	ASSERT_LE(0, fd);
 	ASSERT_EQ(0, kt_fire(first, 1));
 	ASSERT_EQ(0, kt_wait_object_name(type, id, name));
-	/* The name is still cached: a name is checked once per tick. */
+	/* Until the next tick the name that was just checked would be taken. */
 	usleep(50000);
 	ASSERT_EQ(0, kt_fire(other, 1));
 	for (int i = 0;

@@ -214,7 +214,11 @@ TEST_F_TIMEOUT(sink, cannot_name, 120)
 
 	ASSERT_EQ(0, kt_map_ring(self->dev, -1, KTAPE_RING_REGISTRY, &registry));
 	ASSERT_EQ(0, kt_insmod(NAMER, ""));
-	/* By a module, by a program, by the kernel, and a record without a lock. */
+	/*
+	 * The sink tries three calls each time, all of which are refused.  It is called for a
+	 * name that the module gives when it is loaded, then for one of a program, for those
+	 * of the kernel, and for a marker, which takes no lock.
+	 */
 	EXPECT_LE(3, kt_parameter("ktape_namer", "refused"));
 	before = kt_parameter("ktape_namer", "refused");
 	EXPECT_EQ(0, ktape_name_marker(marks, 0x4a40, "by a program"));

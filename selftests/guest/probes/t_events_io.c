@@ -170,7 +170,7 @@ TEST_F_TIMEOUT(io, block_requeue_and_merge, 200)
 {
 	static const uint8_t ops[] = { KTAPE_EV_BLOCK_RQ_REQUEUE,
 				       KTAPE_EV_BLOCK_RQ_MERGE };
-	const uint32_t dev = 300U << 20 | 5;
+	const uint32_t dev = 300U << 20 | 5; /* of kt_fire, like the values below */
 	int fd, nr[2] = {}, n = 0;
 	char name[KTAPE_NAME_SIZE];
 

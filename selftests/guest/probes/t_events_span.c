@@ -36,7 +36,7 @@ FIXTURE_TEARDOWN(spans)
 
 /* ---- interrupts of devices ----------------------------------------------------------- */
 
-/* Interrupt lines with a single handler. */
+/* Fill in the interrupt lines with a single handler. Return: their number. */
 static int lines_of_irqs(struct bracket *b, char names[IRQS][12])
 {
 	FILE *f = fopen("/proc/interrupts", "r");
@@ -95,6 +95,7 @@ static int use_disk(void)
 	return n - TIMES;
 }
 
+/* Count the exits of an interrupt's handler, whatever it has returned. */
 static uint64_t exits(const struct kt_events *e, uint32_t irq, uint32_t cpu)
 {
 	return count_op_records(e, KTAPE_EV_IRQ_HANDLER_EXIT,

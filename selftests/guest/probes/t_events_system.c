@@ -268,6 +268,7 @@ static const struct want {
 	uint32_t dat20, arg;
 	const char *text;
 } wants[] = {
+	/* State 2, not deep enough (below), CPU 3. */
 	{ "idle_miss", KTAPE_EV_CPU_IDLE_MISS, 1, 2 | 1 << 7 | 3 << 8 },
 	{ "frequency", KTAPE_EV_CPU_FREQUENCY, 1, 2, 1234567 },
 	{ "suspend", KTAPE_EV_SUSPEND_RESUME, 1, 1, -7, "kt-step" },

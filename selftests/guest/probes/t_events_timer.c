@@ -302,6 +302,7 @@ TEST_F_TIMEOUT(naps, nanosleep, 120)
 		ASSERT_NE(NULL, v);
 		tokens[i] = token;
 	}
+	/* The opcodes follow each other: init, start, expire entry and exit, cancel. */
 	for (; op < KTAPE_EV_HRTIMER_CANCEL; op++)
 		EXPECT_EQ(TIMES, kt_count_any(&self->e, op, tokens, TIMES));
 	EXPECT_EQ(0, kt_count_any(&self->e, KTAPE_EV_HRTIMER_CANCEL, tokens, TIMES));

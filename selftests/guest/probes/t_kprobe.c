@@ -345,6 +345,7 @@ static int no_values(long n, uint64_t *values)
 	return 0;
 }
 
+/* What ktape_target() gets at call @n of kt_target_calls(). */
 static int arguments(long n, uint64_t *values)
 {
 	values[0] = n;
@@ -671,6 +672,7 @@ TEST_F_TIMEOUT(kprobe, breakpoints, 60)
 		heads++;
 		wrong += b->context == KTAPE_CTX_NMI || b->context == KTAPE_CTX_IRQ;
 	}
+	/* A block has less than 300 records. */
 	EXPECT_LT(ENOUGH / 300, heads);
 	/* An interrupt's context record may have opened a block. */
 	EXPECT_GE(2, wrong);

@@ -159,7 +159,10 @@ TEST_F_TIMEOUT(missed, moments, 300)
 	}
 	p = kt_probe_get(self->dev, self->probe);
 	EXPECT_EQ(9, p.hits);
-	/* 100 before the start are not hits while a session wants the probe. */
+	/*
+	 * 5 + 3 + 11 were missed while a session wanted the probe; the 100 before and the
+	 * 200 after may be counted, too.
+	 */
 	EXPECT_GE(319, p.missed);
 	EXPECT_LE(19, p.missed);
 }

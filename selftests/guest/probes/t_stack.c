@@ -294,7 +294,7 @@ static bool has_orc(int fd)
 
 	if (opcode > 0)
 		kt_probe_remove(fd, opcode);
-	/* Only if the kernel's configuration was found and lacks it. */
+	/* Only the unwinder of ORC has this function. Another error says nothing about it. */
 	return opcode != -ENOENT;
 }
 

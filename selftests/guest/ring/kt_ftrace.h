@@ -52,7 +52,10 @@ static inline int ktf_write(const char *file, const char *text)
 	return kt_write_text(path, text);
 }
 
-/* Make the instance, stopped. Return: 0 or a negative errno. */
+/*
+ * Make the instance, stopped, with @kib of buffer per CPU, which keeps the oldest events when
+ * it is full. One that an ended test has left is used again. Return: 0 or a negative errno.
+ */
 static inline int ktf_open(const char *clock, size_t kib)
 {
 	char text[32];
@@ -125,7 +128,7 @@ static inline struct ktf_field ktf_field(const char *event, const char *name)
 	return field;
 }
 
-/* Return the field's value, 0 if the event is too short for it. */
+/* Return the field's value, 0 if the event is too short for it or it has more than 8 bytes. */
 static inline uint64_t ktf_value(const struct ktf_event *e, struct ktf_field f)
 {
 	uint64_t v = 0;
@@ -167,7 +170,10 @@ static inline int ktf_level(unsigned int flags)
  *
  * A page begins with its time and the number of bytes that follow, 8 bytes each. The lower
  * 5 bits of an event's first word are its type, the others the time since the event before.
- * Types 1 to 28 are events of as many words; with type 0 the next word is the length.
+ * Types 1 to 28 are events of as many words; with type 0 the next word is the length in bytes,
+ * its own 4 included.  The other types are no events: padding (up to the end of the page if it
+ * has no time, else of the next word's length), and two with 27 low bits of a time in the first
+ * word and the rest in the next: an extension of the time between two events, or a whole time.
  */
 static inline long ktf_walk(const char *page, size_t len,
 			    void (*take)(const struct ktf_event *e, void *arg),
@@ -223,7 +229,7 @@ static inline long ktf_walk(const char *page, size_t len,
 
 /*
  * Read what a CPU's buffer has, and call @take for each event. Return: number of events,
- * or a negative errno.
+ * or a negative errno if the buffer cannot be opened or a page is wrong, see ktf_walk().
  */
 static inline long
 ktf_read(int cpu, void (*take)(const struct ktf_event *e, void *arg), void *arg)

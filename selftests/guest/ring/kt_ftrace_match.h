@@ -37,7 +37,8 @@ struct matched {
 /**
  * struct half - an event that ktape has recorded, and ftrace not yet
  * @e: ktape's record
- * @lowest: lowest context of later events, which is always above this event's
+ * @lowest: lowest context of ftrace's records since, INT_MAX = there was none; must be above
+ *	this event's own, which is known only when ftrace's record of it comes
  */
 struct half {
 	const struct item *e;

@@ -18,10 +18,12 @@ enum { NONE, ARG, BITS, FIXED };
 
 /**
  * struct value - a value that both tracers record
- * @from: NONE, ARG = an argument word, BITS = of dat20, FIXED = only ktape's is known
- * @at: number of the word, first bit, or the value itself
- * @bits: number of bits that count
- * @field: ftrace's name of it
+ * @from: where ktape has it: NONE = there is no value, ARG = in an argument word, BITS = in
+ *	dat20, FIXED = in the low bits of dat20, while ftrace has no field for it, because its
+ *	event stands for one value only
+ * @at: ARG: number of the word; BITS: first bit; FIXED: the value that ftrace's event stands for
+ * @bits: number of bits that count, at most 28, so that two values and the opcode fit in a key
+ * @field: ftrace's name of it, NULL for FIXED
  */
 struct value {
 	unsigned char from, at, bits;
@@ -249,7 +251,11 @@ static struct known {
 	struct ktf_field field[2];
 } known[PAIRS];
 
-/* Pairs by the number of ftrace's format, and by opcode: index + 1, 0 = none. */
+/*
+ * Pairs by the number of ftrace's format, and by opcode: index + 1, 0 = none. The pairs of an
+ * opcode that has several differ only in the value of FIXED, which ktape's record has itself:
+ * by_op has the last of them.
+ */
 static unsigned char by_id[65536], by_op[KTAPE_OPCODES];
 
 /*

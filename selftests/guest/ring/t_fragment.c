@@ -22,8 +22,8 @@
 
 #define K	     1024UL
 #define M	     (1024 * K)
-#define ASKED	     (24 * M) /* rounded up to */
-#define RING	     (32 * M)
+#define ASKED	     (24 * M)
+#define RING	     (32 * M) /* ASKED, rounded up by the module */
 #define BLOCK	     (64 * K)
 #define PAGE	     (4 * K)
 #define MIN_FREE     "/proc/sys/vm/min_free_kbytes"
@@ -78,7 +78,8 @@ static void read_line(const char *path, char *to, int room)
 
 /*
  * Fragment the memory in runs of @run pages; pieces of @rare KiB must be few then, and
- * the free memory large enough for the rings. Return: 0 or -1.
+ * the free memory large enough for the rings. @min_free gets the setting to be restored.
+ * Return: 0, or -1 if it failed or the memory is not like that.
  */
 static int set_up_fragments(struct __test_metadata *_metadata, char *min_free,
 			    int room, int cpus, int run, unsigned long rare)
@@ -205,7 +206,7 @@ static int read_stream_in_chunks(int fd, struct kts *t)
 	return n < 0 ? -errno : 0;
 }
 
-/* Write texts on one CPU until its ring has lost some.  Return: their number. */
+/* Write texts on one CPU until its ring has lost some.  Return: their number, 0 = failed. */
 static uint64_t write_texts(int fd, int mark, int cpu, struct ktape_stats *st)
 {
 	char text[KTAPE_MARK_TEXT_MAX];

@@ -419,6 +419,7 @@ static int record_with_ftrace(FIXTURE_DATA(ftrace) * self)
 	return ret ?: ktf_write("tracing_on", "0");
 }
 
+/* Read both recordings of a CPU. Return: number of ftrace's events, or a negative errno. */
 static long collect_cpu_items(FIXTURE_DATA(ftrace) * self, int cpu)
 {
 	struct kt_map m;

@@ -240,6 +240,7 @@ TEST_F(mapping, no_indirect_writes)
 		ptrace(PTRACE_TRACEME, 0, 0, 0);
 		if (kt_map_ring(self->fd, 0, KTAPE_RING_EVENT, &m))
 			_exit(1);
+		/* The parent peeks at it: @junk is at the same address in both processes. */
 		*(struct ktape_ring_page **)junk = m.page;
 		raise(SIGSTOP);
 		_exit(memcmp(m.page, &before, sizeof(before)) != 0);
@@ -326,6 +327,7 @@ TEST_F(mapping, advice)
 			TH_LOG("advice %d", refused[i]);
 		}
 	}
+	/* All up to MADV_COLLAPSE (25), refused or not. MADV_DOFORK has a test of its own. */
 	for (int advice = 0; advice < 26; advice++) {
 		if (advice == MADV_DODUMP || advice == MADV_DOFORK)
 			continue;
@@ -341,7 +343,10 @@ TEST_F(mapping, advice)
 	EXPECT_EQ(n, kt_walk(&self->m, NULL, NULL));
 }
 
-/* The mapping is not dumped, not inherited and never writable. */
+/*
+ * The mapping is not dumped (dd), not inherited (dc), does not grow (de), and is never writable
+ * (wr, mw) nor executable (ex, me). It has struct pages, so it is neither io nor pf.
+ */
 TEST_F(mapping, flags)
 {
 	static const char *const want[] = { " rd ", " sh ", " dd ", " de ", " dc " };
@@ -423,7 +428,7 @@ TEST_F_TIMEOUT(mapping, forks, 120)
 
 /*
  * Fork. Return: 0: the child has the mapping, with @n records and not writable; 1: it has
- * none; 2: it has a wrong one; -1: no child.
+ * none; 2: it has a wrong one; -1: no child, or it crashed.
  */
 static int fork_and_check_mapping(struct kt_map *m, long n)
 {
@@ -439,7 +444,9 @@ static int fork_and_check_mapping(struct kt_map *m, long n)
 			      0 :
 			      2);
 	}
-	return waitpid(pid, &status, 0) == pid ? WEXITSTATUS(status) : -1;
+	if (waitpid(pid, &status, 0) != pid || !WIFEXITED(status))
+		return -1;
+	return WEXITSTATUS(status);
 }
 
 /* The parent's last madvise() says whether a child inherits the mapping, which stays whole. */

@@ -87,7 +87,8 @@ FIXTURE_TEARDOWN(modes)
  * Check the counts in block headers: each block has the number of events when it
  * was closed, so two blocks differ by the records in the later one. @records:
  * records in the ring; @stored: events stored at all. Return: number of events
- * before the oldest block; -1 if the counts do not add up.
+ * before the oldest block; -1 if the counts do not add up, a block is malformed or none is
+ * closed.
  */
 static long check_header_counts(const struct kt_map *m, uint64_t records,
 				uint64_t stored)
@@ -192,8 +193,8 @@ static void note_read_record(const struct ktape_block *b,
 }
 
 /*
- * Lap a reader: it reads, sleeps while its rings are overwritten many times,
- * and continues. What it read and what was reported as lost must add up to
+ * Lap a reader: it reads, sleeps while its rings are overwritten many times (in discard mode:
+ * while they are full), and continues. What it read and what was reported as lost must add up to
  * everything.
  */
 TEST_F_TIMEOUT(modes, reader_is_lapped, 180)

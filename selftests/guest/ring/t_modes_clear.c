@@ -19,7 +19,10 @@
 
 /* ---- flush ----------------------------------------------------------------- */
 
-/* Collect the blocks of CPU 0 that were closed since *@pos. Return: their number. */
+/*
+ * Append the blocks of CPU 0 that were closed since *@pos to @g, and advance *@pos. Return:
+ * their number, -1 = the ring cannot be mapped.
+ */
 static size_t take_closed_blocks(int fd, uint64_t *pos, struct kt_blocks *g)
 {
 	struct kt_map m;
@@ -174,7 +177,8 @@ static uint64_t uncounted_of_kind(FIXTURE_DATA(storm) * self, int cpu, int kind)
 
 /*
  * Start, and read an event of every ring: a reader's losses count from its first
- * packet of a ring on.
+ * packet of a ring on. The descriptor does not block afterwards: the reader's own calls are
+ * events, so it always finds some. Return: 0 or -1.
  */
 static int begin_storm(FIXTURE_DATA(storm) * self)
 {

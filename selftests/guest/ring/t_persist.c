@@ -18,8 +18,8 @@
 #include "kt_spawn.h"
 
 /*
- * Return true if the kernel log has a line with this text after
- * klog_from_here().
+ * Return true if the kernel log has a line with this text after klog_from_here(), which
+ * load_ktape() calls.  Lines that were looked at are not looked at again.
  */
 static bool klog_has(const char *text)
 {
@@ -39,9 +39,9 @@ static bool klog_has(const char *text)
 }
 
 /*
- * Start a command of words with one space between them, without a shell, which takes longer
- * than many commands on a sanitizer kernel.  @out: gets its output, or KT_SAME.  Return: its
- * process, or -1.
+ * Start a command of up to 15 words with one space between them, without a shell, which takes
+ * longer than many commands on a sanitizer kernel.  @out: gets its output, or KT_SAME.  Return:
+ * its process, or -1.
  */
 static pid_t spawn_without_shell(const char *command, int out)
 {
@@ -338,7 +338,8 @@ static void move_clock(int hours)
 
 /*
  * If the traces of two loads are not recovered, both are still there, and the later
- * one is known, also if the time of day went back, as without a real-time clock.
+ * one is known, also if the time of day went back, as without a real-time clock.  Each load
+ * writes to one half again, but the module has kept a copy of both as they were before.
  */
 TEST_F_TIMEOUT(persist, crash_loop, 300)
 {

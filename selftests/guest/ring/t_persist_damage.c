@@ -275,8 +275,8 @@ TEST_F_TIMEOUT(damage, before_a_part, 300)
 	ASSERT_EQ(0, kt_stats(self->fd, 0, KTAPE_RING_EVENT, &st));
 	ASSERT_GT(ring.block_size, st.commit);
 	/*
-	 * Damage the first record: no arguments, and a blob up to the end of
-	 * the data.
+	 * Damage the first record: with 0x10 in each byte of its code word (offset 4) it has no
+	 * arguments and a blob, whose length (offset 8) makes it end with the data.
 	 */
 	size = st.commit - first - 12;
 	ASSERT_EQ(0, poke_region(ring.blocks + first + 4, 4, 0x10));

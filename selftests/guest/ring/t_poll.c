@@ -17,8 +17,8 @@
 #define IN    (POLLIN | POLLRDNORM)
 
 /*
- * Positions of CPU 0's rings. Renames fill its event ring, and with names its control
- * ring. What a reader has not read counts from the positions up to which it has.
+ * Positions of CPU 0's rings. Renames fill its event ring, in overwrite mode with names, too.
+ * What a reader has not read counts from the positions up to which it has.
  */
 struct positions {
 	uint64_t commit[KTAPE_RINGS_PER_CPU];
@@ -308,7 +308,7 @@ TEST_F(poll, part_of_a_packet)
 	EXPECT_EQ(0, poll_once(self->fd));
 }
 
-/* A thread that reads byte by byte; @reads: bytes that it has read. */
+/* A thread that reads @fd byte by byte; @tid: its number; @reads: bytes that it has read. */
 struct byte_reader {
 	int fd;
 	pid_t tid;
@@ -321,7 +321,7 @@ static void *read_single_bytes(void *arg)
 	char byte;
 
 	__atomic_store_n(&w->tid, syscall(SYS_gettid), __ATOMIC_RELEASE);
-	/* The last byte is the end of a packet and of the buffer. */
+	/* After the last byte of a packet, which has filled its buffer, the next call waits. */
 	while (read(w->fd, &byte, 1) > 0)
 		__atomic_add_fetch(&w->reads, 1, __ATOMIC_RELEASE);
 	return NULL;

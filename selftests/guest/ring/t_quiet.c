@@ -25,9 +25,10 @@
 #define MONO_SLACK_NS 20000
 
 /*
- * sys_enter takes 8 bytes. Before its pause each CPU writes so many of them,
- * including that of the call that waits: the block is then just begun, half
- * full, one record before its end, or full to the byte.
+ * sys_enter takes 8 bytes. Before its pause each CPU writes so many of them, including that of
+ * the call that waits. START and the tracer write some more records to the block. So when the
+ * CPU pauses, the first block is just begun or a fifth full, or, with the last two numbers, the
+ * second block is just begun.
  */
 static const int before[CPUS] = { 1, 100, ROOM - 1, ROOM };
 

@@ -53,6 +53,7 @@ TEST(full_ring_wakes_poll)
 	}
 }
 
+/* Read until there is no more, and parse it. Return: 0, or -1 if there was no packet. */
 static int drain_and_parse(struct kts *t, int fd)
 {
 	struct kt_buf b = {};

@@ -170,6 +170,7 @@ static size_t next_read_chunk(const struct reader *r, const char **p)
  * Merge the remaining reads of two readers behind @to, so that the stream,
  * parsed as @t so far, stays valid to its end. At the end of a packet both
  * readers may be possible; if the choice proves wrong later, it is undone.
+ * @to has room for everything. Return: whether there is such an order.
  */
 static bool merge_reads(const struct kts *t, struct reader *r, struct kt_buf *to)
 {
@@ -215,7 +216,10 @@ TEST_F_TIMEOUT(parts, two_threads_on_a_descriptor, 180)
 					    read_random_parts, &r[i]));
 	}
 	kt_loads_wait(self->load, self->cpus);
-	/* The readers' own calls are events too, so both wait for parts by now. */
+	/*
+	 * By now both have read all that the loads left. Their own calls are events too, so
+	 * they go on, with parts of open blocks.
+	 */
 	usleep(600000);
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	for (int i = 0; i < 2; i++) {
@@ -457,6 +461,7 @@ TEST_F(ends, position_moves_on)
 		for (int i = 0; i < 5; i++)
 			kt_rename(i);
 		ASSERT_EQ(-EAGAIN, kt_slurp(&b, fd, 65536));
+		/* Parse all that was read in all rounds. */
 		EXPECT_EQ(b.len, kts_feed(&t, b.p, b.len));
 		ASSERT_STREQ("", t.error);
 		EXPECT_EQ(5 * (round + 1),

@@ -20,7 +20,6 @@
  * @thread: the thread
  * @fd: its descriptor
  * @maps: it reads a mapping, not by read()
- * @stopped: not used
  * @enough: it ends after as many records
  * @records: records that it has checked
  * @lapped: bytes that were overwritten before it read the mapping
@@ -33,7 +32,7 @@
 struct reader {
 	pthread_t thread;
 	int fd;
-	bool maps, stopped;
+	bool maps;
 	uint64_t enough, records, lapped, next, ts, bad;
 	struct kts *t;
 	char error[200];
@@ -77,8 +76,9 @@ static void *stream_reader_main(void *arg)
 }
 
 /*
- * Copy the block at *@pos, and check it unless tail says that it was overwritten meanwhile.
- * Return: false if it is not closed yet.
+ * Copy the block at *@pos, check it, and advance *@pos behind it.  If it was overwritten, go on
+ * with the oldest one, and count what is between as lapped; if that happens during the copy,
+ * which tail tells, leave it to the next call.  Return: false if the block is not closed yet.
  */
 static bool check_next_block(struct reader *r, const struct kt_map *m,
 			     uint64_t *pos, char *copy)
@@ -249,7 +249,10 @@ TEST_F_TIMEOUT(many, own_loss, 60)
 	close(self->fd);
 }
 
-/* Numbers of the first and last marked call up to the end of a stream, and its records. */
+/*
+ * Numbers of the first and last marked call up to the end of a stream, and the records of its
+ * event rings, -1 = the stream is wrong.
+ */
 struct mark_range {
 	struct kts *t;
 	uint64_t first, last, records;

@@ -123,8 +123,8 @@ TEST_F_TIMEOUT(shed, shedding_ends, 60)
 }
 
 /*
- * The policy; a session with a single class does not shed, because no other
- * class would profit.
+ * The policy: its defaults, what it refuses, and thresholds of 0 (never shed) and 10 percent.
+ * A session with a single class does not shed, because no other class would profit.
  */
 TEST_F_TIMEOUT(shed, policy, 60)
 {
@@ -156,7 +156,7 @@ TEST_F_TIMEOUT(shed, policy, 60)
 	kt_getppids(20000);
 	ASSERT_EQ(0, kt_stats(self->fd, 0, KTAPE_RING_EVENT, &st));
 	EXPECT_EQ(0, kt_sum(st.lost[KTAPE_LOST_SHED]));
-	/* Shed from a tenth of the ring on, then restore the threshold. */
+	/* Shed from a tenth of the ring on. */
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_CLEAR));
 	ASSERT_EQ(0, kt_policy(self->fd, KTAPE_POLICY_SET, 10, 0, &p));
 	kt_getppids(1000);
@@ -216,7 +216,7 @@ TEST_F_TIMEOUT(shed, stalled_reader, 120)
 	ASSERT_EQ(0, kt_profile_only(self->fd, KT_OPS(KTAPE_EV_SYS_ENTER)));
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	/* A slow consumer is not evicted while the rings have room. */
-	usleep(STALL_MS * 2500);
+	usleep(STALL_MS * 2500); /* 2.5 times as long */
 	ASSERT_EQ(0, kt_policy(self->fd, KTAPE_POLICY_GET, 0, 0, &p));
 	EXPECT_EQ(0, p.evicted);
 	kt_nonblock(self->fd, true);
@@ -326,6 +326,7 @@ static int load_flood(long events)
 /* An exception stays, though 10^7 markers overwrite the smallest rings. */
 TEST_F_TIMEOUT(shed, exception_survives, 240)
 {
+	/* Rounded up to the smallest rings, of 16 KiB. */
 	struct ktape_create c = { .size = sizeof(c),
 				  .ring_size = 1024,
 				  .control_size = 1024 };
@@ -355,6 +356,7 @@ TEST_F_TIMEOUT(shed, exception_survives, 240)
 	EXPECT_EQ(1, found.nr);
 	EXPECT_EQ(events, marks);
 	EXPECT_EQ(0, lost);
+	/* A marker takes more than 8 bytes: what is not in the rings was overwritten. */
 	EXPECT_LT(events * 8, lapped + 16384 * self->cpus);
 	TH_LOG("%ld markers, %llu MiB overwritten", events,
 	       (unsigned long long)lapped >> 20);

@@ -201,7 +201,7 @@ TEST_F_TIMEOUT(hotplug, offline_and_online, 7200)
 {
 	int rounds = kt_hostile() * ROUNDS * (self->cpus - 1) /
 		     (kt_scale() > 1 ? 3 : 1);
-	uint64_t before[CPUS_MAX] = {};
+	uint64_t made[CPUS_MAX] = {};
 	int turns[CPUS_MAX] = {};
 	uint64_t seed = kt_seed(), records = 0;
 	ssize_t n;
@@ -230,7 +230,7 @@ TEST_F_TIMEOUT(hotplug, offline_and_online, 7200)
 		n = kt_read_and_parse(&self->l->t, &self->b, self->fd, 4 << 20);
 		ASSERT_LT(0, n);
 		ASSERT_STREQ("", self->l->t.error);
-		before[cpu] += 10;
+		made[cpu] += 10;
 	}
 	stop_loads(self);
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
@@ -242,7 +242,7 @@ TEST_F_TIMEOUT(hotplug, offline_and_online, 7200)
 	for (int cpu = 1; cpu < self->cpus; cpu++) {
 		EXPECT_EQ(turns[cpu], self->found.came[cpu]);
 		EXPECT_EQ(turns[cpu], self->found.went[cpu]);
-		EXPECT_EQ(before[cpu], self->found.marked[cpu]);
+		EXPECT_EQ(made[cpu], self->found.marked[cpu]);
 		/* Each had rings before. */
 		EXPECT_EQ(0, self->found.with[cpu]);
 	}

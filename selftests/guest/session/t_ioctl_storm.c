@@ -98,6 +98,7 @@ static void make_argument(uint64_t *seed, unsigned long cmd, struct slot *s)
 	for (int i = 1; i < 8; i++)
 		if (lcg_next(seed) % 4 == 0)
 			word[i] = any_number(seed);
+	/* The size: most often larger than any structure, with zeros behind it. */
 	word[0] = lcg_next(seed) % 8 ? 400 : any_number(seed);
 	switch (cmd) {
 	case KTAPE_IOC_PROFILE:

@@ -104,7 +104,7 @@ TEST_F(session, old_size)
 	close(fd);
 }
 
-/* What failed to get memory: the session as a whole, or the rings of one CPU. */
+/* A session that asks for too much is refused as a whole (CPU -1), and told what it could have. */
 TEST_F(session, no_memory)
 {
 	struct ktape_create c = { .size = sizeof(c), .ring_size = kt_ring_max() };

@@ -89,7 +89,10 @@ static long load_long(const long *p)
 	return __atomic_load_n(p, __ATOMIC_SEQ_CST);
 }
 
-/* Return the number of online CPUs that lack one of their two rings. */
+/*
+ * Return how many rings are there less than two for each online CPU; negative: offline CPUs
+ * have some; 1 as well if the layout cannot be read.
+ */
 static int rings_missing(int fd)
 {
 	struct ktape_layout l;

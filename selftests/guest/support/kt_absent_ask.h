@@ -285,10 +285,10 @@ static inline void kta_print_finding(void *arg, const struct ktape_finding *f)
 }
 
 /*
- * Check a trace and, unless @q is NULL, ask whether an event is absent. New findings are
- * printed; *@findings is their number. A question about all CPUs is also asked for
- * each CPU; @on, unless NULL, gets these answers. Return: the answer, or a negative
- * errno.
+ * Check a trace and, unless @q is NULL, ask whether an event is absent. *@findings is 0 at the
+ * first call for a trace, and gets the number of findings, which are printed if it was 0: not
+ * again at each question. A question about all CPUs is also asked for each CPU; @on, unless
+ * NULL, gets these answers. Return: the answer, 0 without a question, or a negative errno.
  */
 static inline int kta_ask(const struct kta_ref *ref, struct kta_trace *t,
 			  const struct ktape_absence *q, int *findings,

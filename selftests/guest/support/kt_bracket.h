@@ -71,7 +71,7 @@ static inline void bracket_read(struct bracket *b, int nr, int at)
 
 /*
  * Record @ops while @cause runs, and read the counters around both ends.
- * @prepare may configure the session before START.
+ * @prepare may configure the session before START. Return: "", or what failed.
  */
 static inline const char *record_prepared(struct kt_events *e,
 					  const unsigned char *ops,

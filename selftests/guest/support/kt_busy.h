@@ -136,7 +136,10 @@ static inline void kt_busy_stop(struct kt_busy *b)
 	b->nr = 0;
 }
 
-/* Start @nr processes. Return: 0 or a negative errno, and then there are none. */
+/*
+ * Start @nr processes, at most KT_BUSY_MAX. Return: 0 or a negative errno, and then there are
+ * none.
+ */
 static inline int kt_busy_start(struct kt_busy *b, int nr)
 {
 	pid_t self = getpid();

@@ -79,7 +79,10 @@ static inline void kt_emit_record(const struct ktape_block *b,
 	s->nr++;
 }
 
-/* Stop session @fd and read its records. Return: 0 or -errno. */
+/*
+ * Stop session @fd and read its records: the first KT_EMIT_MAX, without blobs of more than
+ * KT_EMIT_BYTES. An error of the parse is in @s->error only. Return: 0 or -errno.
+ */
 static inline int kt_emit_collect(int fd, struct kt_emit_recs *s)
 {
 	static struct kts t;
@@ -176,7 +179,7 @@ static inline int kt_parameter(const char *module, const char *name)
 
 /* ---- names ------------------------------------------------------------------ */
 
-/* Copy the live object's entry from the mapped registry. */
+/* Copy the live object's entry from the mapped registry. Return: false: @to has no such entry. */
 static inline bool kt_copy_object(int fd, uint32_t type, uint32_t id,
 				  struct ktape_object_entry *to)
 {

@@ -164,8 +164,8 @@ static inline bool kt_events_wait(struct kt_events *e,
 }
 
 /*
- * Stop the session and read it to the end. Return: the first error as a text, ""
- * if there is none. An event that was lost is an error.
+ * Stop the session, read it to the end, and sort the events by time. Return: the first error as
+ * a text, "" if there is none. An event that was lost is an error.
  */
 static inline const char *kt_events_stop(struct kt_events *e)
 {
@@ -242,7 +242,7 @@ static inline uint64_t kt_u64(const uint32_t *words)
 	return words[0] | (uint64_t)words[1] << 32;
 }
 
-/* Return the next @op from index *@at on, of any thread. NULL: none. */
+/* Return the next @op from index *@at on, of any thread, and move *@at behind it. NULL: none. */
 static inline const struct kt_ev *kt_next_event(const struct kt_events *e,
 						size_t *at, uint32_t op)
 {
@@ -252,7 +252,7 @@ static inline const struct kt_ev *kt_next_event(const struct kt_events *e,
 	return NULL;
 }
 
-/* Return the next @op whose argument word @word is @value. */
+/* The same, for the next @op whose argument word @word is @value. */
 static inline const struct kt_ev *kt_next_with(const struct kt_events *e,
 					       size_t *at, uint32_t op,
 					       int word, uint32_t value)

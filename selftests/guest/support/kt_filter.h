@@ -37,6 +37,7 @@ static inline int kt_filter_off(int fd, uint32_t kind)
 	return kt_filter(fd, &f);
 }
 
+/* Read what is said of a filter, without its entries; member active is ~0: failed. */
 static inline struct ktape_filter kt_filter_get(int fd, uint32_t kind)
 {
 	struct ktape_filter f = { .op = KTAPE_FILTER_GET, .kind = kind };
@@ -72,7 +73,10 @@ static inline int kt_filter_gate(int fd, uint32_t gate, uint64_t ns)
 	return kt_filter_set(fd, KTAPE_FILTER_GATE, &g, 1);
 }
 
-/* Fill a bitmap of @words words: only bit @n is set, or only bit @n is clear. */
+/*
+ * Set a filter to a bitmap of @words words (at most KTAPE_FILTER_IRQ_WORDS): only bit @n is set,
+ * or only bit @n is clear. Return: 0 or a negative errno.
+ */
 static inline int kt_filter_bit(int fd, uint32_t kind, uint32_t words,
 				unsigned int n, bool set)
 {
@@ -85,7 +89,7 @@ static inline int kt_filter_bit(int fd, uint32_t kind, uint32_t words,
 
 /*
  * Create a session for many threads. The control ring is large because each
- * thread writes a name to it.
+ * thread writes a name to it. Return: its descriptor or a negative errno.
  */
 static inline int kt_session_for_threads(uint64_t ring, uint64_t control,
 					 const unsigned char *ops)
@@ -113,8 +117,8 @@ static inline int kt_session_for_threads(uint64_t ring, uint64_t control,
  * @filtered: filtered events per class, all rings
  * @lost: lost events per class, for any reason
  * @rate: lost events per class because of rate limits, part of @lost
- * @wrong: number of rings that are malformed or were overwritten, and of classes whose
- *	counts do not add up
+ * @wrong: number of errors: STOP failed, a ring cannot be read, is malformed or was overwritten,
+ *	the counts of a class in a ring do not add up; @fn may add its own
  * @cpu: CPU of the record that is passed to @fn
  * @fn: called with each record, or NULL
  * @arg: for @fn

@@ -151,7 +151,7 @@ static inline int kt_hits_by_time(const void *a, const void *b)
 	return x->ts < y->ts ? -1 : x->ts > y->ts;
 }
 
-/* Collect all records of a stopped session. Return: 0 or -errno. */
+/* Collect the records of a stopped session, and what it has lost. Return: 0 or -errno. */
 static inline int kt_hits_take(struct kt_hits *h, int fd)
 {
 	struct kt_map m;
@@ -183,7 +183,7 @@ static inline void kt_hits_free(struct kt_hits *h)
 	memset(h, 0, sizeof(*h));
 }
 
-/* Create and start a session for @ops. */
+/* Create and start a session for @ops. Return: its descriptor or -errno. */
 static inline int kt_start_recording(const unsigned char *ops)
 {
 	int fd = kt_session(KTAPE_MODE_DISCARD, 4 << 20, 65536, ops), ret;

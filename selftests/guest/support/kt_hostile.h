@@ -102,7 +102,7 @@ static inline uint64_t kt_extreme(uint64_t *seed)
 /**
  * struct kt_traps - memory that faults, of one thread
  * @open: two pages that can be read and written; a third one cannot be accessed
- * @rdonly: a page that can be read
+ * @rdonly: two pages that can be read
  * @closed: a page that cannot be accessed
  *
  * Nothing is unmapped: other threads would get that memory.

@@ -22,7 +22,10 @@ static inline ssize_t kt_read_and_parse(struct kts *t, struct kt_buf *b, int fd,
 	return n;
 }
 
-/* Read a stopped session to its end. Return: 0, or the error text. */
+/*
+ * Read a stopped session to its end, or to the first error of the parse, which is in @t->error
+ * then. Return: the last result of read(): 0 at the end, or a negative errno.
+ */
 static inline ssize_t kt_follow_all(struct kts *t, struct kt_buf *b, int fd)
 {
 	ssize_t n;
@@ -209,8 +212,9 @@ static inline void kt_ledger_last(struct kt_ledger *l, const struct ktape_stats 
 }
 
 /*
- * Check all rings of a stopped session that was read from start to end. Return:
- * number of lost events, or a negative errno; then l->t.error has the error.
+ * Check all rings of a stopped session that was read from start to end. The first count that
+ * does not agree is in @l->t.error. Return: number of lost events in any case, or a negative
+ * errno of STATS.
  */
 static inline int64_t kt_ledger_check(struct kt_ledger *l, int fd, int cpus)
 {

@@ -155,7 +155,7 @@ static inline void kt_call_marked(uint64_t n)
 	syscall(SYS_getppid, KT_MARK, (unsigned long)n);
 }
 
-/* Cause one process_rename and one registry record on this CPU, nothing else. */
+/* Cause one process_rename on this CPU and, if the name is new, a registry record; nothing else. */
 static inline void kt_rename(unsigned int n)
 {
 	char name[16];
@@ -165,8 +165,8 @@ static inline void kt_rename(unsigned int n)
 }
 
 /*
- * Return true if the record is the sys_enter_wide of a marked call, and store
- * the number of the call in *@n.
+ * Return true if the record is the sys_enter_wide of a marked call, whose number *@n gets. Of
+ * another sys_enter_wide *@n gets the second argument.
  */
 static inline bool kt_is_marked(uint32_t op, const char *blob, uint64_t *n)
 {
@@ -208,7 +208,7 @@ static inline void *kt_load_main(void *arg)
 	return NULL;
 }
 
-/* Start threads on CPUs 0 to @nr - 1. */
+/* Start threads on CPUs 0 to @nr - 1. Return: 0 or -1. */
 static inline int kt_loads_start(struct kt_load *l, int nr, uint64_t limit,
 				 void (*call)(uint64_t n))
 {

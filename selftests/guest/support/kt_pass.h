@@ -34,7 +34,7 @@ static inline int kt_send_fd(int socket, int fd)
 
 /*
  * Receive with room for @room descriptors, up to KT_PASS_MOST, and flags of recvmsg().  The
- * kernel closes those without room.  Return: their number.
+ * kernel closes those without room.  Return: their number, 0 = none came.
  */
 static inline int kt_receive_fds(int socket, int *fds, int room, int flags)
 {

@@ -41,6 +41,7 @@ static inline int kt_probe_remove(int fd, unsigned int opcode)
 	return kt_probe_op(fd, KTAPE_PROBE_REMOVE, &p);
 }
 
+/* Return what is known of a probe; its symbol is "?" if GET failed. */
 static inline struct ktape_probe kt_probe_get(int fd, unsigned int opcode)
 {
 	struct ktape_probe p = { .opcode = opcode };

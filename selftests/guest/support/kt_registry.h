@@ -5,7 +5,7 @@
 
 #include "kt_ring.h"
 
-/* The registry's entries, mapped once per process. */
+/* Return the registry's entries, mapped once per process; NULL, and 0 entries: it cannot be. */
 static inline const struct ktape_object_entry *kt_objects(size_t *nr)
 {
 	static const struct ktape_object_entry *all;
@@ -24,7 +24,7 @@ static inline const struct ktape_object_entry *kt_objects(size_t *nr)
 	return all;
 }
 
-/* Read the name of a live object. Return: true if it is there. */
+/* Copy the name of a live object to @name, KTAPE_NAME_SIZE bytes. Return: true if it is there. */
 static inline bool kt_object_known(unsigned int type, uint32_t id, char *name)
 {
 	const struct ktape_object_entry *e;

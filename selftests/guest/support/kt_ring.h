@@ -49,6 +49,7 @@ static inline int kt_region(int fd, int cpu, uint32_t kind,
 	return -ENOENT;
 }
 
+/* Map a ring, as kt_region() finds it. Return: 0 or a negative errno. */
 static inline int kt_map_ring(int fd, int cpu, uint32_t kind, struct kt_map *m)
 {
 	void *p;
@@ -144,8 +145,8 @@ static inline size_t kt_decode(const uint32_t *p, size_t left, struct kt_rec *r)
 }
 
 /*
- * Call @fn for each record of a ring without a writer, time extensions
- * included. Return: number of records, or -EBADMSG if a block or record is
+ * Call @fn, unless it is NULL, for each record of a ring without a writer from kt_oldest() on,
+ * time extensions included. Return: number of records, or -EBADMSG if a block or record is
  * malformed.
  */
 static inline long kt_walk(const struct kt_map *m,

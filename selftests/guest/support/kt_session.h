@@ -21,6 +21,7 @@ static inline int kt_named(int fd, const char *name, uint32_t mode,
 	return kt_ioctl(fd, KTAPE_IOC_CREATE, &c);
 }
 
+/* Open a session by its name. Return: its descriptor or a negative errno. */
 static inline int kt_attach(int fd, const char *name, uint32_t flags)
 {
 	struct ktape_session_ref ref = { .size = sizeof(ref),
@@ -31,6 +32,7 @@ static inline int kt_attach(int fd, const char *name, uint32_t flags)
 	return kt_ioctl(fd, KTAPE_IOC_OPEN, &ref);
 }
 
+/* The same by its number. */
 static inline int kt_attach_id(int fd, uint32_t id)
 {
 	struct ktape_session_ref ref = { .size = sizeof(ref), .id = id };

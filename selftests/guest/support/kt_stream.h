@@ -22,7 +22,7 @@ enum {
 #include <ktape/events.h>
 };
 
-#define KTS_VARARGS 0x40   /* in @bits: dat20 and nargs vary */
+#define KTS_VARARGS 0x40   /* in @bits: nargs varies */
 #define KTS_BLOB    0x1000 /* in @blob: words of the blob */
 #define KTS_TEXT    0x2000 /* in @blob: of any length */
 
@@ -90,7 +90,8 @@ struct kts_stream {
  * @uuid: UUID of the first packet
  * @stream: per CPU and kind
  * @packet: called for each packet of a ring or the registry, or NULL
- * @record: called for each record, time extensions too, or NULL
+ * @record: called for each record, time extensions too, or NULL; @pos of the record is here its
+ *	offset in the packet
  * @arg: argument of both
  */
 struct kts {
@@ -364,7 +365,10 @@ static inline uint64_t kts_packet_size(const void *p, size_t left)
 	return 0;
 }
 
-/* Parse the complete packets of @buf. Return: number of bytes parsed. */
+/*
+ * Parse the complete packets of @buf up to the first error, which is in @t->error then. Return:
+ * number of bytes parsed.
+ */
 static inline size_t kts_feed(struct kts *t, const void *buf, size_t len)
 {
 	const size_t most = 64 << 20; /* no packet is larger */

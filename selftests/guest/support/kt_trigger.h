@@ -49,6 +49,7 @@ static inline int kt_trigger_remove(int fd, uint32_t id)
 	return kt_trigger(fd, KTAPE_TRIGGER_REMOVE, &t);
 }
 
+/* Return how often a trigger has fired since START; ~0U: there is no such trigger. */
 static inline uint32_t kt_trigger_fired(int fd, uint32_t id)
 {
 	struct ktape_trigger t;
@@ -82,7 +83,7 @@ static inline bool kt_wait_until(bool (*is)(int fd), int fd)
 	return false;
 }
 
-/* Write @n value markers with this id. */
+/* Write @n value markers with this id and the value -5. */
 static inline void kt_marks(uint32_t id, int n)
 {
 	struct ktape_mark m = { .size = sizeof(m),

@@ -56,7 +56,10 @@ static int timer_scale(void)
 
 /* ---- conditions ----------------------------------------------------------- */
 
-/* Every comparison, signed and unsigned, of words, of two words, of bits. */
+/*
+ * Every comparison, signed and unsigned, of words, of two words, of bits. The numbers are the
+ * word (7: dat20), its first bit, the number of bits, the comparison, and the value.
+ */
 TEST_F(trigger, compares)
 {
 	static const struct {
@@ -588,7 +591,7 @@ TEST_F(trigger, sixteen)
 	close(ro);
 }
 
-/* Triggers with a wrong member, or a wrong combination. */
+/* Triggers with a wrong member, or a wrong combination; comparisons as in compares. */
 static const struct ktape_trigger invalid[] = {
 	{ .opcode = KTAPE_EV_LEDGER },
 	{ .opcode = 255 },
