@@ -61,7 +61,7 @@ static int do_metadata(void)
 static int do_sessions(void)
 {
 	struct ktape_session_info all[8];
-	int ret = kt_sessions(call_dev, all);
+	int ret = kt_list_sessions(call_dev, all);
 
 	return ret < 0 ? ret : 0;
 }

@@ -45,7 +45,7 @@ static void try_call(struct __test_metadata *_metadata, const struct call *c,
 {
 	struct ktape_session_info all[8];
 	int nth, failed = 0, ret, free_one = next_descriptor();
-	int sessions = kt_sessions(call_dev, all);
+	int sessions = kt_list_sessions(call_dev, all);
 	bool over;
 
 	EXPECT_EQ(0, make_call(c, 0, &over))
@@ -63,7 +63,7 @@ static void try_call(struct __test_metadata *_metadata, const struct call *c,
 		{
 			TH_LOG("%s, failure %d leaves a descriptor", c->name, nth);
 		}
-		EXPECT_EQ(sessions, kt_sessions(call_dev, all))
+		EXPECT_EQ(sessions, kt_list_sessions(call_dev, all))
 		{
 			TH_LOG("%s, failure %d leaves a session", c->name, nth);
 		}

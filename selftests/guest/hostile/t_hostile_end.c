@@ -318,7 +318,7 @@ TEST_F_TIMEOUT(end, beside_readers, 300)
 		}
 	}
 	/* With the readers gone, session 0 and self->large are left. */
-	EXPECT_EQ(2, kt_sessions(self->root, info));
+	EXPECT_EQ(2, kt_list_sessions(self->root, info));
 }
 
 /* Read the counts of a session that ends, after all->stop is set.  Return: 0 or -errno. */

@@ -360,7 +360,7 @@ TEST_F_TIMEOUT(fault, each_access, 300)
 {
 	struct ktape_session_info all[8];
 	int free_one = next_descriptor();
-	int sessions = kt_sessions(call_dev, all);
+	int sessions = kt_list_sessions(call_dev, all);
 
 	for (size_t i = 0; i < ARRAY_SIZE(accesses); i++) {
 		const struct access *a = &accesses[i];
@@ -376,7 +376,7 @@ TEST_F_TIMEOUT(fault, each_access, 300)
 		{
 			TH_LOG("%s leaves a descriptor", a->where);
 		}
-		EXPECT_EQ(sessions, kt_sessions(call_dev, all))
+		EXPECT_EQ(sessions, kt_list_sessions(call_dev, all))
 		{
 			TH_LOG("%s leaves a session", a->where);
 		}

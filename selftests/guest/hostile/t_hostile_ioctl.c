@@ -201,7 +201,7 @@ static bool open_targets(void)
 static void close_targets(void)
 {
 	struct ktape_session_info all[8];
-	int nr = kt_sessions(fds[DEVICE], all);
+	int nr = kt_list_sessions(fds[DEVICE], all);
 
 	for (int i = 0; i < nr; i++) {
 		struct ktape_session_ref ref = { .size = sizeof(ref),

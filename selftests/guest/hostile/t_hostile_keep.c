@@ -317,7 +317,7 @@ TEST_F_TIMEOUT(keep, reader, 120)
 	EXPECT_EQ(1, read(late, &byte, 1));
 	close(fd);
 	/* The end: everything can be read, and a time runs. */
-	ASSERT_EQ(2, kt_sessions(self->root, info));
+	ASSERT_EQ(2, kt_list_sessions(self->root, info));
 	EXPECT_EQ(KTAPE_SESSION_BY_NAME, info[1].id);
 	EXPECT_EQ(KTAPE_SESSION_GONE, info[1].flags);
 	EXPECT_LT(0, info[1].left_ms);
@@ -377,7 +377,7 @@ TEST_F_TIMEOUT(keep, with_control, 120)
 	ASSERT_EQ(0, kt_destroy(self->root, "held"));
 	EXPECT_EQ(-ENODEV, kt_control(fd, KTAPE_IOC_START));
 	EXPECT_EQ(-ENODEV, kt_profile_only(fd, KT_OPS(KTAPE_EV_SYS_EXIT)));
-	ASSERT_EQ(2, kt_sessions(self->root, info));
+	ASSERT_EQ(2, kt_list_sessions(self->root, info));
 	EXPECT_EQ(0, info[1].left_ms);
 	do {
 		big[nr] = record_own_calls(self->root, "", ring, 0);

@@ -156,7 +156,7 @@ static bool is_alone(int dev)
 	struct ktape_session_info all[8];
 
 	for (int i = 0; i < 500 * kt_scale(); i++) {
-		if (kt_sessions(dev, all) == 1)
+		if (kt_list_sessions(dev, all) == 1)
 			return true;
 		usleep(20000);
 	}

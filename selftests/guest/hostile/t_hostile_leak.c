@@ -348,7 +348,7 @@ static void leak_log(struct __test_metadata *_metadata, FIXTURE_DATA(leak) * sel
 static uint32_t some_function_token(void)
 {
 	size_t nr;
-	const struct ktape_object_entry *e = kt_objects(&nr);
+	const struct ktape_object_entry *e = kt_map_registry(&nr);
 
 	for (size_t i = 0; i < nr; i++)
 		if (e[i].type == KTAPE_OBJ_FUNCTION && !e[i].died && !(e[i].seq & 1))

@@ -105,7 +105,7 @@ static void read_beside_member(struct __test_metadata *_metadata,
 		kt_getppids(CALLS);
 	}
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
-	ASSERT_EQ(0, kt_follow_all(&l->t, &b, fd));
+	ASSERT_EQ(0, kt_read_and_parse_all(&l->t, &b, fd));
 	EXPECT_STREQ("", l->t.error);
 	EXPECT_LE(0, kt_ledger_check(l, fd, kt_cpus()));
 	ASSERT_EQ(0, kt_stats(fd, 0, KTAPE_RING_EVENT, &st));

@@ -52,7 +52,7 @@ static bool find_registry_object(uint32_t type,
 	bool found = false;
 	size_t nr;
 
-	e = kt_objects(&nr);
+	e = kt_map_registry(&nr);
 	for (size_t i = 0; i < nr; i++)
 		if (e[i].type == type && likes(&e[i]) &&
 		    (!found || e[i].born >= to->born)) {
@@ -231,7 +231,7 @@ static int children_unreported(int *known)
 	size_t nr;
 
 	*known = 0;
-	e = kt_objects(&nr);
+	e = kt_map_registry(&nr);
 	for (size_t i = 0; i < nr; i++) {
 		if (e[i].type != KTAPE_OBJ_THREAD || !e[i].died ||
 		    !is_child(e[i].id))
@@ -359,7 +359,7 @@ static int living(uint32_t type, uint32_t from, uint32_t to)
 	size_t nr;
 	int n = 0;
 
-	e = kt_objects(&nr);
+	e = kt_map_registry(&nr);
 	for (size_t i = 0; i < nr; i++)
 		n += e[i].type == type && !e[i].died && e[i].id >= from &&
 		     e[i].id < to;

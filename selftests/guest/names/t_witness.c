@@ -165,7 +165,7 @@ static int start_witness(FIXTURE_DATA(witness) * self, const unsigned char *ops)
 static int finish_witness(FIXTURE_DATA(witness) * self)
 {
 	if (kt_control(self->fd, KTAPE_IOC_STOP) ||
-	    kt_follow_all(&self->l->t, &self->b, self->fd) ||
+	    kt_read_and_parse_all(&self->l->t, &self->b, self->fd) ||
 	    kt_ledger_check(self->l, self->fd, kt_cpus()))
 		return -1;
 	/* START writes a KTAPE_EV_TRACER. */

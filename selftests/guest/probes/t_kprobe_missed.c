@@ -146,7 +146,7 @@ TEST_F_TIMEOUT(missed, moments, 300)
 	ASSERT_EQ(0, call_by_parameter("nested", 11));
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, call_by_parameter("nested", 200));
-	ASSERT_EQ(0, kt_follow_all(&self->l->t, &self->b, self->fd));
+	ASSERT_EQ(0, kt_read_and_parse_all(&self->l->t, &self->b, self->fd));
 	EXPECT_STREQ("", self->l->t.error);
 	check_looks(_metadata, self, counts, 4);
 	/* What was missed is in no count of the ledger. */
@@ -185,7 +185,7 @@ TEST_F_TIMEOUT(missed, hotplug, 300)
 	ASSERT_EQ(0, kt_set_online(away, true));
 	ASSERT_EQ(0, call_by_parameter("nested", 1));
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
-	ASSERT_EQ(0, kt_follow_all(&self->l->t, &self->b, self->fd));
+	ASSERT_EQ(0, kt_read_and_parse_all(&self->l->t, &self->b, self->fd));
 	EXPECT_STREQ("", self->l->t.error);
 	check_looks(_metadata, self, counts, 3);
 }
@@ -200,7 +200,7 @@ TEST_F_TIMEOUT(missed, only_if_wanted, 300)
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_FLUSH));
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
-	ASSERT_EQ(0, kt_follow_all(&self->l->t, &self->b, self->fd));
+	ASSERT_EQ(0, kt_read_and_parse_all(&self->l->t, &self->b, self->fd));
 	EXPECT_STREQ("", self->l->t.error);
 	check_looks(_metadata, self, NULL, 0);
 }
@@ -227,7 +227,7 @@ TEST_F_TIMEOUT(missed, slot_used_again, 300)
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	ASSERT_EQ(0, call_by_parameter("nested", 6));
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
-	ASSERT_EQ(0, kt_follow_all(&self->l->t, &self->b, self->fd));
+	ASSERT_EQ(0, kt_read_and_parse_all(&self->l->t, &self->b, self->fd));
 	EXPECT_STREQ("", self->l->t.error);
 	EXPECT_EQ(6, kt_probe_get(self->dev, self->probe).missed);
 	check_looks(_metadata, self, counts, 1);

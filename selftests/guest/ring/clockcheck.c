@@ -227,7 +227,7 @@ static int record_rounds(int fd, int rounds)
 			sleep(2);
 		kt_control(fd, KTAPE_IOC_STOP);
 	}
-	if (kt_follow_all(&l->t, &b, fd) || l->t.error[0]) {
+	if (kt_read_and_parse_all(&l->t, &b, fd) || l->t.error[0]) {
 		printf("%s\n", l->t.error);
 		return 1;
 	}

@@ -232,7 +232,7 @@ TEST_F_TIMEOUT(storm, clear_and_flush, 240)
 	}
 	kt_loads_stop(self->load, self->cpus);
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
-	ASSERT_EQ(0, kt_follow_all(&self->l->t, &self->b, self->fd));
+	ASSERT_EQ(0, kt_read_and_parse_all(&self->l->t, &self->b, self->fd));
 	EXPECT_STREQ("", self->l->t.error);
 	EXPECT_EQ(0, self->order.back);
 	for (int cpu = 0; cpu < self->cpus; cpu++) {
@@ -310,7 +310,7 @@ TEST_F_TIMEOUT(storm, smallest_rings, 240)
 	} while (!loads_are_done(self->load, self->cpus));
 	kt_loads_wait(self->load, self->cpus);
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
-	ASSERT_EQ(0, kt_follow_all(&self->l->t, &self->b, self->fd));
+	ASSERT_EQ(0, kt_read_and_parse_all(&self->l->t, &self->b, self->fd));
 	EXPECT_STREQ("", self->l->t.error);
 	if (variant->mode == KTAPE_MODE_DISCARD) {
 		EXPECT_LE(0, kt_ledger_check(self->l, self->fd, self->cpus));
@@ -353,7 +353,7 @@ TEST(truncate_clears)
 	for (int i = 100; i < 150; i++)
 		kt_call_marked(i);
 	ASSERT_EQ(0, kt_control(control, KTAPE_IOC_STOP));
-	ASSERT_EQ(0, kt_follow_all(&l->t, &b, control));
+	ASSERT_EQ(0, kt_read_and_parse_all(&l->t, &b, control));
 	EXPECT_STREQ("", l->t.error);
 	EXPECT_EQ(150, order.next[0]);
 	EXPECT_EQ(50, order.nr);

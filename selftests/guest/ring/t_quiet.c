@@ -179,7 +179,7 @@ TEST_F_TIMEOUT(quiet, pause_is_right, 300)
 	for (int cpu = 0; cpu < CPUS; cpu++)
 		pthread_join(q[cpu].thread, NULL);
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
-	ASSERT_EQ(0, kt_follow_all(&self->l->t, &self->b, self->fd));
+	ASSERT_EQ(0, kt_read_and_parse_all(&self->l->t, &self->b, self->fd));
 	ASSERT_STREQ("", self->l->t.error);
 	for (int cpu = 0; cpu < CPUS; cpu++) {
 		ASSERT_EQ(0, kt_map_ring(self->fd, cpu, KTAPE_RING_EVENT, &m));

@@ -279,7 +279,7 @@ static struct mark_range read_to_end_range(int fd)
 
 	s.t->record = note_mark_range;
 	s.t->arg = &s;
-	if (kt_follow_all(s.t, &b, fd) || s.t->error[0])
+	if (kt_read_and_parse_all(s.t, &b, fd) || s.t->error[0])
 		s.records = -1;
 	kt_buf_free(&b);
 	free(s.t);
@@ -347,7 +347,7 @@ static void check_rest_of_stream(struct __test_metadata *_metadata, int fd,
 	struct kt_ledger *l = kt_ledger_new();
 	struct kt_buf b = {};
 
-	ASSERT_EQ(0, kt_follow_all(&l->t, &b, fd));
+	ASSERT_EQ(0, kt_read_and_parse_all(&l->t, &b, fd));
 	if (whole) {
 		EXPECT_LE(0, kt_ledger_check(l, fd, cpus));
 	}

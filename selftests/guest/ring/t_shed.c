@@ -58,7 +58,7 @@ static void check_shed_ledger(struct __test_metadata *_metadata, int fd, int cpu
 	struct kt_ledger *l = kt_ledger_new();
 	struct kt_buf b = {};
 
-	ASSERT_EQ(0, kt_follow_all(&l->t, &b, fd));
+	ASSERT_EQ(0, kt_read_and_parse_all(&l->t, &b, fd));
 	EXPECT_LE(0, kt_ledger_check(l, fd, cpus));
 	EXPECT_STREQ("", l->t.error);
 	kt_buf_free(&b);
@@ -243,7 +243,7 @@ TEST_F_TIMEOUT(shed, stalled_reader, 120)
 	ASSERT_EQ(0, kt_policy(self->fd, KTAPE_POLICY_GET, 0, 0, &p));
 	EXPECT_EQ(1, p.evicted);
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
-	ASSERT_EQ(0, kt_follow_all(&l->t, &b, self->fd));
+	ASSERT_EQ(0, kt_read_and_parse_all(&l->t, &b, self->fd));
 	EXPECT_LE(0, kt_ledger_check(l, self->fd, self->cpus));
 	EXPECT_STREQ("", l->t.error);
 	EXPECT_EQ(self->cpus, evictions.nr);

@@ -109,7 +109,7 @@ static void check_snapshot(struct __test_metadata *_metadata, int fd, int cpus,
 	memset(contents, 0, sizeof(*contents));
 	l->next = note_snapshot_record;
 	l->arg = contents;
-	ASSERT_EQ(0, kt_follow_all(&l->t, &b, fd));
+	ASSERT_EQ(0, kt_read_and_parse_all(&l->t, &b, fd));
 	EXPECT_EQ(0, kt_ledger_check(l, fd, cpus));
 	EXPECT_STREQ("", l->t.error);
 	EXPECT_EQ(0, contents->holes);

@@ -234,7 +234,7 @@ TEST_F_TIMEOUT(hotplug, offline_and_online, 7200)
 	}
 	stop_loads(self);
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
-	ASSERT_EQ(0, kt_follow_all(&self->l->t, &self->b, self->fd));
+	ASSERT_EQ(0, kt_read_and_parse_all(&self->l->t, &self->b, self->fd));
 	EXPECT_STREQ("", self->l->t.error);
 	EXPECT_EQ(0, kt_ledger_check(self->l, self->fd, self->cpus));
 	EXPECT_STREQ("", self->l->t.error);
@@ -264,7 +264,7 @@ TEST_F_TIMEOUT(hotplug, stopped_while_offline, 300)
 	ASSERT_EQ(0, call_on_cpu(away));
 	ASSERT_EQ(0, kt_set_online(away, false));
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
-	ASSERT_EQ(0, kt_follow_all(&self->l->t, &self->b, self->fd));
+	ASSERT_EQ(0, kt_read_and_parse_all(&self->l->t, &self->b, self->fd));
 	ASSERT_STREQ("", self->l->t.error);
 	EXPECT_EQ(10, self->found.marked[away]);
 	EXPECT_EQ(0, kt_ledger_check(self->l, self->fd, self->cpus));
@@ -277,7 +277,7 @@ TEST_F_TIMEOUT(hotplug, stopped_while_offline, 300)
 	ASSERT_EQ(0, kt_stats(self->fd, away, KTAPE_RING_EVENT, &st));
 	ASSERT_EQ(0, kt_set_online(away, true));
 	ASSERT_EQ(0, call_on_cpu(away));
-	ASSERT_EQ(0, kt_follow_all(&self->l->t, &self->b, self->fd));
+	ASSERT_EQ(0, kt_read_and_parse_all(&self->l->t, &self->b, self->fd));
 	EXPECT_EQ(10, self->found.marked[away]);
 
 	/* The CPU is offline again at START. */
@@ -286,7 +286,7 @@ TEST_F_TIMEOUT(hotplug, stopped_while_offline, 300)
 	ASSERT_EQ(0, kt_set_online(away, true));
 	ASSERT_EQ(0, call_on_cpu(away));
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
-	ASSERT_EQ(0, kt_follow_all(&self->l->t, &self->b, self->fd));
+	ASSERT_EQ(0, kt_read_and_parse_all(&self->l->t, &self->b, self->fd));
 	EXPECT_STREQ("", self->l->t.error);
 	EXPECT_EQ(20, self->found.marked[away]);
 	stop_loads(self);
@@ -333,7 +333,7 @@ TEST_F_TIMEOUT(hotplug, created_while_offline, 300)
 	kt_unmap_ring(&m);
 	stop_loads(self);
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
-	ASSERT_EQ(0, kt_follow_all(&self->l->t, &self->b, self->fd));
+	ASSERT_EQ(0, kt_read_and_parse_all(&self->l->t, &self->b, self->fd));
 	EXPECT_STREQ("", self->l->t.error);
 	EXPECT_EQ(1, self->found.came[away]);
 	EXPECT_EQ(10, self->found.marked[away]);
@@ -373,7 +373,7 @@ TEST_F_TIMEOUT(hotplug, large_rings_come_later, 300)
 	ASSERT_EQ(0, kt_set_online(away, true));
 	ASSERT_EQ(0, call_on_cpu(away));
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
-	ASSERT_EQ(0, kt_follow_all(&self->l->t, &self->b, self->fd));
+	ASSERT_EQ(0, kt_read_and_parse_all(&self->l->t, &self->b, self->fd));
 	EXPECT_STREQ("", self->l->t.error);
 	EXPECT_EQ(0, kt_ledger_check(self->l, self->fd, self->cpus));
 	EXPECT_STREQ("", self->l->t.error);
@@ -464,13 +464,13 @@ TEST_F_TIMEOUT(hotplug, without_memory, 120)
 	EXPECT_EQ(0, count_rings_of(self->fd, away));
 	EXPECT_EQ(0, call_on_cpu(away));
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
-	ASSERT_EQ(0, kt_follow_all(&self->l->t, &self->b, self->fd));
+	ASSERT_EQ(0, kt_read_and_parse_all(&self->l->t, &self->b, self->fd));
 	EXPECT_STREQ("", self->l->t.error);
 	for (int cpu = 0; cpu < away; cpu++)
 		EXPECT_EQ(1, self->found.without[cpu]);
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
-	ASSERT_EQ(0, kt_follow_all(&self->l->t, &self->b, self->fd));
+	ASSERT_EQ(0, kt_read_and_parse_all(&self->l->t, &self->b, self->fd));
 	for (int cpu = 0; cpu < away; cpu++)
 		EXPECT_EQ(2, self->found.without[cpu]);
 
@@ -481,7 +481,7 @@ TEST_F_TIMEOUT(hotplug, without_memory, 120)
 	EXPECT_EQ(2, count_rings_of(self->fd, away));
 	ASSERT_EQ(0, call_on_cpu(away));
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
-	ASSERT_EQ(0, kt_follow_all(&self->l->t, &self->b, self->fd));
+	ASSERT_EQ(0, kt_read_and_parse_all(&self->l->t, &self->b, self->fd));
 	EXPECT_STREQ("", self->l->t.error);
 	for (int cpu = 0; cpu < away; cpu++)
 		EXPECT_EQ(2, self->found.without[cpu]);

@@ -117,7 +117,7 @@ static void create_target(struct round *r, enum which which)
 static void create_log(struct round *r)
 {
 	struct ktape_session_info info[8];
-	int fd = ktape_device_fd(r->dev), nr = kt_sessions(fd, info), now;
+	int fd = ktape_device_fd(r->dev), nr = kt_list_sessions(fd, info), now;
 
 	r->log = fork();
 	if (!r->log) {
@@ -129,7 +129,7 @@ static void create_log(struct round *r)
 		_exit(127);
 	}
 	for (;;) {
-		now = kt_sessions(fd, info);
+		now = kt_list_sessions(fd, info);
 		if (now > nr && info[now - 1].flags & KTAPE_SESSION_RUNNING)
 			break;
 		if (waitpid(r->log, NULL, WNOHANG)) {

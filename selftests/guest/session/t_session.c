@@ -34,7 +34,7 @@ FIXTURE_SETUP(session)
 FIXTURE_TEARDOWN(session)
 {
 	struct ktape_session_info all[8];
-	int nr = kt_sessions(self->main, all);
+	int nr = kt_list_sessions(self->main, all);
 
 	for (int i = 0; i < nr; i++)
 		if (all[i].name[0])
@@ -42,7 +42,7 @@ FIXTURE_TEARDOWN(session)
 	/* A destroyed session exists as long as a descriptor is open. */
 	for (int fd = self->main + 1; fd < FDS; fd++)
 		close(fd);
-	EXPECT_EQ(1, kt_sessions(self->main, all));
+	EXPECT_EQ(1, kt_list_sessions(self->main, all));
 	close(self->main);
 }
 
@@ -157,7 +157,7 @@ TEST_F(session, list)
 
 	ASSERT_LE(0, a);
 	ASSERT_LE(0, b);
-	ASSERT_EQ(3, kt_sessions(self->main, all));
+	ASSERT_EQ(3, kt_list_sessions(self->main, all));
 	EXPECT_EQ(0, all[0].id);
 	EXPECT_EQ(KTAPE_SESSION_RUNNING, all[0].flags);
 	EXPECT_STREQ("", all[0].name);
@@ -285,7 +285,7 @@ TEST_F(session, destroy)
 	kt_getppids(100);
 	EXPECT_EQ(commit, kt_load(&m.page->commit));
 	EXPECT_LE(0, kt_walk(&m, NULL, NULL));
-	ASSERT_EQ(2, kt_sessions(self->main, all));
+	ASSERT_EQ(2, kt_list_sessions(self->main, all));
 	EXPECT_EQ(KTAPE_SESSION_GONE, all[1].flags & KTAPE_SESSION_GONE);
 	EXPECT_EQ(KTAPE_SESSION_BY_NAME, all[1].id);
 	kt_unmap_ring(&m);
@@ -361,7 +361,7 @@ static int make_and_read_session(const struct maker *m, int round)
 	ret = kt_destroy(m->main, name);
 	/* Read the session; the counts add up unless events were overwritten. */
 	l = kt_ledger_new();
-	if (!ret && kt_follow_all(&l->t, &b, other))
+	if (!ret && kt_read_and_parse_all(&l->t, &b, other))
 		ret = 2;
 	if (!ret && mode && kt_ledger_check(l, other, kt_cpus()) < 0)
 		ret = 3;

@@ -174,7 +174,7 @@ static inline const char *kt_events_stop(struct kt_events *e)
 
 	if (kt_control(e->fd, KTAPE_IOC_STOP))
 		return "STOP failed";
-	if (kt_follow_all(t, &e->buf, e->fd))
+	if (kt_read_and_parse_all(t, &e->buf, e->fd))
 		return t->error[0] ? t->error : "read() failed";
 	lost = kt_ledger_check(e->ledger, e->fd, kt_cpus());
 	if (lost)

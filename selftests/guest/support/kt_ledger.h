@@ -26,7 +26,7 @@ static inline ssize_t kt_read_and_parse(struct kts *t, struct kt_buf *b, int fd,
  * Read a stopped session to its end, or to the first error of the parse, which is in @t->error
  * then. Return: the last result of read(): 0 at the end, or a negative errno.
  */
-static inline ssize_t kt_follow_all(struct kts *t, struct kt_buf *b, int fd)
+static inline ssize_t kt_read_and_parse_all(struct kts *t, struct kt_buf *b, int fd)
 {
 	ssize_t n;
 

@@ -6,7 +6,7 @@
 #include "kt_ring.h"
 
 /* Return the registry's entries, mapped once per process; NULL, and 0 entries: it cannot be. */
-static inline const struct ktape_object_entry *kt_objects(size_t *nr)
+static inline const struct ktape_object_entry *kt_map_registry(size_t *nr)
 {
 	static const struct ktape_object_entry *all;
 	static struct ktape_layout_entry l;
@@ -30,7 +30,7 @@ static inline bool kt_object_known(unsigned int type, uint32_t id, char *name)
 	const struct ktape_object_entry *e;
 	size_t nr;
 
-	e = kt_objects(&nr);
+	e = kt_map_registry(&nr);
 	for (size_t i = 0; i < nr; i++)
 		if (e[i].type == type && e[i].id == id && !e[i].died &&
 		    !(e[i].seq & 1)) {

@@ -50,7 +50,7 @@ static inline int kt_destroy(int fd, const char *name)
 }
 
 /* List up to 8 sessions. Return: number of entries, or a negative errno. */
-static inline int kt_sessions(int fd, struct ktape_session_info *to)
+static inline int kt_list_sessions(int fd, struct ktape_session_info *to)
 {
 	struct ktape_session_list l = { .size = sizeof(l),
 					.nr = 8,
@@ -69,7 +69,7 @@ static inline int kt_session_info(int fd, const char *name,
 				  struct ktape_session_info *to)
 {
 	struct ktape_session_info all[8];
-	int nr = kt_sessions(fd, all);
+	int nr = kt_list_sessions(fd, all);
 
 	for (int i = 0; i < nr; i++)
 		if (!strcmp(all[i].name, name)) {

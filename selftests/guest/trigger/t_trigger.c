@@ -166,7 +166,7 @@ static void check_trigger_stream(struct __test_metadata *_metadata, int fd,
 	memset(found, 0, sizeof(*found));
 	l->next = note_trigger_record;
 	l->arg = found;
-	ASSERT_EQ(0, kt_follow_all(&l->t, &b, fd));
+	ASSERT_EQ(0, kt_read_and_parse_all(&l->t, &b, fd));
 	EXPECT_EQ(0, kt_ledger_check(l, fd, cpus));
 	EXPECT_STREQ("", l->t.error);
 	kt_buf_free(&b);
@@ -488,7 +488,7 @@ static void read_window(struct __test_metadata *_metadata, int fd, struct window
 	memset(w, 0, sizeof(*w));
 	t->record = note_window_record;
 	t->arg = w;
-	ASSERT_EQ(0, kt_follow_all(t, &b, fd));
+	ASSERT_EQ(0, kt_read_and_parse_all(t, &b, fd));
 	EXPECT_STREQ("", t->error);
 	kt_buf_free(&b);
 	free(t);
