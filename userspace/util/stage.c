@@ -76,8 +76,8 @@ static void copy_permissions(int fd, const struct stat *earlier)
 }
 
 /*
- * Open a temporary file in the folder of @place, with the permissions of the @earlier file if there
- * is one.  Return: descriptor, with name and folder in @s; or negative errno.
+ * Open a temporary file in the folder of @place, with the permissions of the @earlier file if
+ * there is one.  Return: descriptor, with name and folder in @s; or negative errno.
  */
 static int open_beside(struct kt_stage *s, const char *place,
 		       const struct stat *earlier, unsigned int mode)
@@ -286,7 +286,7 @@ static int remove_file(int from, const char *name, int to)
 }
 
 /*
- * Call @act for each file of an output except the metadata, until it returns something else than 0.
+ * Call @act for each file of an output except the metadata, until it does not return 0.
  * Return: that, 0, or negative errno if the folder cannot be read.
  */
 static int for_each_stream(const struct kt_stage *s, int from, int to,

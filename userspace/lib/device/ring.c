@@ -285,8 +285,8 @@ void kt_ring_note(struct kt_ring *r, const uint8_t *head)
 }
 
 /*
- * Account for a closed block that is delivered, with @records new records.  The first one sets the base
- * count; behind a gap, the counts of the block tell how many records were missed.
+ * Account for a closed block that is delivered, with @records new records.  The first one sets
+ * the base count; behind a gap, the counts of the block tell how many records were missed.
  */
 void kt_ring_account(struct kt_ring *r, uint64_t block, const uint8_t *head,
 		     uint64_t records)
@@ -316,8 +316,8 @@ uint64_t kt_ring_discarded(const struct kt_ring *r, uint64_t lost)
 }
 
 /*
- * Set sequence number, losses, flags and checksum in the copy of a block's header, and go on to the next
- * sequence number.
+ * Set sequence number, losses, flags and checksum in the copy of a block's header, and go on to
+ * the next sequence number.
  */
 static void patch_head(struct kt_ring *r, uint8_t *first, size_t page_size,
 		       const uint8_t *block)
@@ -402,8 +402,8 @@ int kt_ring_view(struct ktape_reader *reader, struct kt_ring *r, void *first,
 }
 
 /*
- * The block of kt_ring_view() was overwritten before the caller saved it: its records count as missed.
- * The position stays behind it.
+ * The block of kt_ring_view() was overwritten before the caller saved it: its records count as
+ * missed.  The position stays behind it.
  */
 void kt_ring_unview(struct kt_ring *r, const struct kt_view *view)
 {

@@ -207,8 +207,8 @@ static int add_uid(struct ktape_filter_value *v, struct item *it)
 }
 
 /*
- * Add a severity: a level, or a name that ends in one (SW2, _TRACE_HW_SEVERITY2).  Only the level counts,
- * and there can be one entry.
+ * Add a severity: a level, or a name that ends in one (SW2, _TRACE_HW_SEVERITY2).  Only the
+ * level counts, and there can be one entry.
  */
 static int add_severity(struct ktape_filter_value *v, struct item *it)
 {

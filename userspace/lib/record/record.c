@@ -80,8 +80,8 @@ static int adopt_rings(struct ktape_recorder *rec)
 }
 
 /*
- * Add the number of this boot of the machine, which the kernel does not export to modules.  It is left
- * out if it cannot be read.  Return: 0 or negative errno.
+ * Add the number of this boot of the machine, which the kernel does not export to modules.  It
+ * is left out if it cannot be read.  Return: 0 or negative errno.
  */
 static int add_boot_id(char **text, size_t *len)
 {
@@ -321,8 +321,8 @@ static int is_recorder_running(struct ktape_recorder *rec)
  * writing causes new events.  Rings that have appeared until then end a little later: what
  * comes online after that has no event before the ends of the others.
  *
- * Return: true if the session was stopped, so that the counts are exact.  Unless it may outlive the
- * recorder, the caller has stopped it.
+ * Return: true if the session was stopped, so that the counts are exact.  Unless it may outlive
+ * the recorder, the caller has stopped it.
  */
 static bool set_recorder_end(struct ktape_recorder *rec)
 {

@@ -45,8 +45,8 @@ void kt_queue_submit(struct kt_queue *q, struct kt_write *w)
 }
 
 /*
- * Finish a write that returned @res: write the missing rest without io_uring.  That is all of it after an
- * error, which is the result only if it comes again.
+ * Finish a write that returned @res: write the missing rest without io_uring.  That is all of it
+ * after an error, which is the result only if it comes again.
  */
 static void finish_write(struct kt_write *w, int res)
 {

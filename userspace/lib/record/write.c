@@ -16,8 +16,8 @@
 
 /*
  * Allocate the batches of writes, which a pipe does not need.
- * Return: 0, -EPROTO if the module's page size cannot be used for direct writes, or -ENOMEM; the caller
- * calls kt_record_free() in any case.
+ * Return: 0, -EPROTO if the module's page size cannot be used for direct writes, or -ENOMEM; the
+ * caller calls kt_record_free() in any case.
  */
 int kt_record_alloc(struct ktape_recorder *rec)
 {
@@ -160,8 +160,8 @@ int64_t kt_record_copy(struct ktape_recorder *rec, unsigned int ring,
 }
 
 /*
- * Copy the rest of a block that was partly delivered, once no write of the ring is in flight: the file
- * is written in order.  Return: 0 or negative errno.
+ * Copy the rest of a block that was partly delivered, once no write of the ring is in flight:
+ * the file is written in order.  Return: 0 or negative errno.
  */
 static int copy_rest(struct ktape_recorder *rec, unsigned int ring)
 {
@@ -225,8 +225,8 @@ static int add_dropped(struct kt_out *out, uint64_t offset, uint64_t records)
 }
 
 /*
- * After a write, check for each block whether it was overwritten: it is before @tail.  Then note how far
- * the ring is in the file.
+ * After a write, check for each block whether it was overwritten: it is before @tail.  Then note
+ * how far the ring is in the file.
  */
 static void check_batch(struct ktape_recorder *rec, struct kt_ring *r,
 			struct kt_out *out, const struct kt_batch *b, uint64_t tail)

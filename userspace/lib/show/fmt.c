@@ -163,7 +163,8 @@ static int make_format_room(struct ktape_formats *f)
 }
 
 /*
- * Add a format, or replace the earlier format of the event.  After success @f owns the texts of @fmt.
+ * Add a format, or replace the earlier format of the event.  After success @f owns the texts of
+ * @fmt.
  * Return: 0, -ENOSPC if there are FORMATS_MAX, or -ENOMEM.
  */
 static int add_format(struct ktape_formats *f, const struct kt_fmt *fmt)

@@ -10,8 +10,8 @@
 #include "stream/event.h"
 
 /*
- * Set @data and @count of a field with several values, or @value of a REST of one word.  Fields in the
- * blob are inside it: kt_plan_of() has checked its size.
+ * Set @data and @count of a field with several values, or @value of a REST of one word.  Fields
+ * in the blob are inside it: kt_plan_of() has checked its size.
  */
 static void take_values(struct kt_fields *at, const struct kt_slot *s)
 {
@@ -178,8 +178,9 @@ static const uint8_t *take_array(const uint8_t *data, size_t room,
 }
 
 /*
- * Read the argument at @*at, which must be before @end, and advance @*at.  If the argument is cut off
- * or its format is unknown, @t is BYTES: all bytes up to @end, that of the format included.
+ * Read the argument at @*at, which must be before @end, and advance @*at.  If the argument is
+ * cut off or its format is unknown, @t is BYTES: all bytes up to @end, that of the format
+ * included.
  */
 void kt_typed_next(const uint8_t **at, const uint8_t *end, struct kt_typed *t)
 {

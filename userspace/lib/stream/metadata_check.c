@@ -39,8 +39,8 @@ struct events {
 };
 
 /*
- * Check whether a text of this version should have a checksum: its minor version is 0 before 0.9.  The
- * version may be all that can still be read in a damaged text.
+ * Check whether a text of this version should have a checksum: its minor version is 0 before
+ * 0.9.  The version may be all that can still be read in a damaged text.
  */
 static bool should_be_sealed(const struct kt_text *t)
 {
@@ -152,7 +152,8 @@ static int find_added(const struct kt_text *t, struct ktape_error *error)
 }
 
 /*
- * Skip a value that may differ between writers.  @sealed: the trace has a checksum, or should have one.
+ * Skip a value that may differ between writers.  @sealed: the trace has a checksum, or should
+ * have one.
  * Return: true if there was one.
  */
 static bool skip_value(struct kt_text *ours, struct kt_text *theirs, bool sealed)

@@ -162,8 +162,8 @@ static void read_uuid(uint8_t *uuid, const struct token *t)
 }
 
 /*
- * Parse a list such as "0-3,6".  An invalid number stands for a CPU behind the last one: alone or at
- * the begin of a range it adds nothing, at the end of a range all further CPUs.
+ * Parse a list such as "0-3,6".  An invalid number stands for a CPU behind the last one: alone
+ * or at the begin of a range it adds nothing, at the end of a range all further CPUs.
  */
 static void read_cpus(uint64_t *cpus, const struct token *t)
 {

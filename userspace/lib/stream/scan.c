@@ -158,7 +158,8 @@ static ssize_t read_packed(struct kt_scan *s, uint8_t *to, size_t room)
 /*
  * Make room for @n bytes at the head and read once, maybe nothing.  Once the first bytes show that
  * the input is compressed, the buffer is emptied, and the next call unpacks.
- * Return: 0, also at the end, then @eof is set; -ENOBUFS if the budget is used up; or negative errno.
+ * Return: 0, also at the end, then @eof is set; -ENOBUFS if the budget is used up; or negative
+ * errno.
  */
 int kt_scan_more(struct kt_scan *s, uint64_t n)
 {
@@ -331,10 +332,9 @@ const uint8_t *kt_scan_find(const struct kt_scan *s, uint64_t from)
 }
 
 /*
- * Read the content of the packet at the head, which is not metadata, and check it.
- * Without a checksum the size cannot be trusted: then the packet is bad if another
- * packet begins inside it.  If the input ends in the packet, @cut is set, and @content becomes what
- * is present.
+ * Read the content of the packet at the head, which is not metadata, and check it.  Without a
+ * checksum the size cannot be trusted: then the packet is bad if another packet begins inside
+ * it.  If the input ends in the packet, @cut is set, and @content becomes what is present.
  * Return: 1, also if it is cut; -EBADMSG if it is bad or of another trace; or negative errno.
  */
 int kt_scan_check(struct kt_scan *s, struct kt_found *found, struct ktape_error *error)
@@ -440,8 +440,8 @@ static int hunt_scan_packet(struct kt_scan *s)
 }
 
 /*
- * Skip to the next valid packet and read its content, unless it is metadata.  Report bad data before
- * it, and if the input ends in it.
+ * Skip to the next valid packet and read its content, unless it is metadata.  Report bad data
+ * before it, and if the input ends in it.
  * Return: 1, 0 at the end, -EAGAIN if @stepwise, or negative errno.
  */
 int kt_scan_next(struct kt_scan *s, struct kt_found *found)

@@ -172,8 +172,8 @@ static int report_frame_end(struct kt_zin *z, struct kt_zin_trouble *trouble)
 }
 
 /*
- * Unpack the next bytes, with at most one read of the file.  @trouble is filled if the input is damaged
- * or cut off; after damage the next call searches for the next frame.
+ * Unpack the next bytes, with at most one read of the file.  @trouble is filled if the input is
+ * damaged or cut off; after damage the next call searches for the next frame.
  * Return: bytes, 0 at the end, -EAGAIN if one read gave no output, or another
  * negative errno.
  */

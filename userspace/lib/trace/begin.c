@@ -25,8 +25,9 @@ static bool is_damaged(const struct ktape_trace *t, const struct kt_stream *s)
 /*
  * Check whether other packets of the ring came before the first packet of a stream.  A recorder
  * begins a stream with an empty packet that it made.  This has the number of the packet before
- * the first one: 0 if nothing came before, because packets are numbered from 1.  Thread -1 in it means that the packet before is in
- * an earlier piece, one file or folder of a rotating log (record/rotate.c).
+ * the first one: 0 if nothing came before, because packets are numbered from 1.  Thread -1 in it
+ * means that the packet before is in an earlier piece, one file or folder of a rotating log
+ * (record/rotate.c).
  */
 static bool is_cut(const uint8_t *head)
 {

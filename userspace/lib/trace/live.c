@@ -224,8 +224,8 @@ static bool is_overlapped(struct ktape_trace *t)
 }
 
 /*
- * Check and queue the packet at the head, which is complete unless the input has ended; metadata are
- * passed over.  Set what comes next: its padding, or a search if its size cannot be trusted.
+ * Check and queue the packet at the head, which is complete unless the input has ended; metadata
+ * are passed over.  Set what comes next: its padding, or a search if its size cannot be trusted.
  * Return: 0, -EBADMSG if it is damaged, or another negative errno.
  */
 static int take_live_packet(struct ktape_trace *t, struct kt_found *found,
@@ -275,8 +275,8 @@ static void hunt_live_packet(struct ktape_trace *t)
 }
 
 /*
- * Take the packet at the head, or ask for more of it in @want and @room.  What is damaged is reported,
- * and the next header searched for.  Return: 0 or negative errno.
+ * Take the packet at the head, or ask for more of it in @want and @room.  What is damaged is
+ * reported, and the next header searched for.  Return: 0 or negative errno.
  */
 static int read_live_packet(struct ktape_trace *t)
 {

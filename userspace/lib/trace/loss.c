@@ -58,8 +58,8 @@ static int make_loss_room(struct ktape_trace *t)
  * @s: its stream
  * @n: the loss
  *
- * Where LOSSES_MAX wait already, it is reported at once.  Without memory to keep it, the trace gets
- * @failed.
+ * Where LOSSES_MAX wait already, it is reported at once.  Without memory to keep it, the trace
+ * gets @failed.
  */
 void kt_loss_report(struct ktape_trace *t, const struct kt_stream *s,
 		    const struct ktape_notice *n)
@@ -106,8 +106,8 @@ static int by_loss_place(const void *a, const void *b)
 }
 
 /*
- * The trace is open, so its first time is known: let the losses that begin with the trace begin there,
- * and sort all that wait.
+ * The trace is open, so its first time is known: let the losses that begin with the trace begin
+ * there, and sort all that wait.
  */
 void kt_loss_opened(struct ktape_trace *t)
 {

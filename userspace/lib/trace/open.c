@@ -58,8 +58,8 @@ static int keep_metadata(struct ktape_trace *t, const void *metadata,
 }
 
 /*
- * Report damage of the metadata.  If they are right as far as can be checked, but no checksum covers
- * all of them, keep the reason in @unsealed.
+ * Report damage of the metadata.  If they are right as far as can be checked, but no checksum
+ * covers all of them, keep the reason in @unsealed.
  * Return: 0, also if they are damaged, or -ENOMEM.
  */
 static int check_trace_metadata(struct ktape_trace *t, const void *metadata,
@@ -122,8 +122,9 @@ static int read_trace_metadata(struct ktape_trace *t, int dir,
 }
 
 /*
- * Read the names of a whole stream, then go back to its beginning.  The rest of a packet behind a bad
- * record is not read.  Event rings are left out: their names are learned as they are delivered.
+ * Read the names of a whole stream, then go back to its beginning.  The rest of a packet behind
+ * a bad record is not read.  Event rings are left out: their names are learned as they are
+ * delivered.
  * Return: 0 or negative errno.
  */
 static int learn_trace_names(struct ktape_trace *t, struct kt_stream *s)
@@ -197,8 +198,8 @@ static int identify_stream(struct kt_stream *s)
 }
 
 /*
- * Guess from its name which stream a file holds, in case it has no valid packet: the events of CPU 0
- * if the name says nothing.
+ * Guess from its name which stream a file holds, in case it has no valid packet: the events of
+ * CPU 0 if the name says nothing.
  */
 static unsigned int kind_from_name(const char *path, unsigned int *cpu)
 {
@@ -235,8 +236,8 @@ static unsigned int kind_from_name(const char *path, unsigned int *cpu)
 }
 
 /*
- * Add a file as a stream; what is not a regular file is left out.  O_NONBLOCK: opening a FIFO must not
- * block.  Return: 0 or negative errno, with the name in @error.
+ * Add a file as a stream; what is not a regular file is left out.  O_NONBLOCK: opening a FIFO
+ * must not block.  Return: 0 or negative errno, with the name in @error.
  */
 static int add_file(struct ktape_trace *t, int dir, const char *name,
 		    struct ktape_error *error)
@@ -544,8 +545,8 @@ static int open_below(int folder, const char *path)
 /*
  * Open the metadata of a folder, or of the first trace below it, of which there may be more
  * (format/folders.h): LTTng makes a trace for the kernel and one for programs.
- * Return: descriptor; @below tells that it is of a folder below.  -1 if there are none, with @error
- * filled if some below cannot be read; or if the folder's own cannot be opened, which
+ * Return: descriptor; @below tells that it is of a folder below.  -1 if there are none, with
+ * @error filled if some below cannot be read; or if the folder's own cannot be opened, which
  * open_directory() then reports.
  */
 static int find_metadata(int folder, bool *below, struct ktape_error *error)

@@ -212,8 +212,8 @@ static int begin_ctf_file(struct ktape_ctf *ctf, struct kt_ctf_file *f,
 }
 
 /*
- * Find the file of a packet's ring, or create the file and begin it with an empty packet; a pipe form has
- * one file for all.  Return: 0 or negative errno.
+ * Find the file of a packet's ring, or create the file and begin it with an empty packet; a pipe
+ * form has one file for all.  Return: 0 or negative errno.
  */
 int kt_ctf_file(struct ktape_ctf *ctf, const uint8_t *head, struct kt_ctf_file **file)
 {
@@ -368,8 +368,8 @@ static void unlink_file(const struct ktape_ctf *ctf, const struct kt_ctf_file *f
 }
 
 /*
- * After an error, truncate each file after its last complete packet, and remove those without one.  An
- * error of this is kept in @error, unless there is one.
+ * After an error, truncate each file after its last complete packet, and remove those without
+ * one.  An error of this is kept in @error, unless there is one.
  */
 void kt_ctf_cut(struct ktape_ctf *ctf)
 {
@@ -411,8 +411,8 @@ static int sync_place(const struct ktape_ctf *ctf)
 }
 
 /*
- * Sync all files and the folder of their names; the first time also the metadata and the folder that
- * contains the trace.
+ * Sync all files and the folder of their names; the first time also the metadata and the folder
+ * that contains the trace.
  * Return: 0 or the first error.
  */
 int kt_ctf_sync(struct ktape_ctf *ctf)
