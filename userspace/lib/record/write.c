@@ -182,7 +182,10 @@ static void uncount_batch(struct kt_ring *r, const struct kt_batch *b,
 		r->records -= b->views[i].records;
 }
 
-/* Begin writing all closed blocks of a ring. */
+/*
+ * Begin writing the closed blocks of a ring, as long as a batch is free; not before dropped blocks of
+ * its file are patched.  An error fails the recording.
+ */
 void kt_record_drain(struct ktape_recorder *rec, unsigned int ring)
 {
 	struct kt_ring *r = kt_reader_ring(rec->reader, ring);
