@@ -331,8 +331,7 @@ bool ktape_device_bus_error(void *address);
  * @position: byte position of the reader's cursor
  * @commit: byte position up to which records are published
  * @emitted: events that were enabled when they occurred.  This, @filtered and
- *	@lost count from the start of the ring, or from the time at which the
- *	recorder attached if older data was overwritten by then
+ *	@lost count from the start of the ring
  * @filtered: events of @emitted that filters blocked
  * @lost: events of @emitted that the ring lost
  * @records: records that this reader delivered
@@ -467,7 +466,9 @@ struct ktape_recorder_options {
  * struct ktape_recorder_stats - progress of a recording
  * @records: events written
  * @bytes: bytes written
- * @emitted: events that were enabled when they occurred
+ * @emitted: events that were enabled when they occurred.  This, @filtered and
+ *	@lost count from the start of each ring, or from the time at which the
+ *	recorder began if the ring had no longer its beginning then
  * @filtered: events of @emitted that filters blocked
  * @lost: events of @emitted that the rings lost
  * @missed: events of @emitted that were overwritten before they were read
@@ -498,8 +499,8 @@ struct ktape_recorder_stats {
 /**
  * ktape_recorder_open() - Prepare a recording without starting it
  * @device: the session.  It is stopped, unless KTAPE_RECORD_ATTACHED.  In discard
- *	mode the descriptor is registered as a consumer.  It must stay open while the
- *	recorder exists
+ *	mode the caller has registered the descriptor with ktape_device_consumer().
+ *	It must stay open while the recorder exists
  * @options: where and how to record
  * @recorder: set on success; release with ktape_recorder_close()
  *
@@ -514,8 +515,8 @@ int ktape_recorder_open(struct ktape_device *device,
  * ktape_recorder_step() - Write the data that is ready
  * @recorder: the recorder
  *
- * Return: 1 if writes are in flight (call again without waiting for the device),
- * 0 if not, or the errno of the failed call.
+ * Return: 1 if it has written something or writes are in flight (call again without
+ * waiting for the device), 0 if not, or the errno of the failed call.
  */
 int ktape_recorder_step(struct ktape_recorder *recorder);
 
@@ -525,7 +526,8 @@ int ktape_recorder_step(struct ktape_recorder *recorder);
  *
  * A trace that is a directory lists them in its metadata from here on.  If the list
  * cannot be written, the next call, or the end of the trace, tries again, and the end
- * returns the error.
+ * returns the error.  If the output is a pipe, the next step also writes what the open
+ * blocks have.
  *
  * Return: 0 or the errno of the failed call.
  */

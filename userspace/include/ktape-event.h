@@ -209,7 +209,8 @@ uint64_t ktape_table_hash(void);
 /**
  * ktape_mask_parse() - Convert names of events to a mask
  * @list: comma separated: events, classes, presets (none, default, all), globs
- *	("sys_*"), masks ("0x1f"); a leading "!" removes an item.  Events on
+ *	("sys_*"), masks ("0x1f"); a leading "!" removes an item, and a list that
+ *	begins with one means all events but that item.  Events on
  *	request (frequent or large ones) must be named; a glob includes them only
  *	if it matches nothing else.
  * @mask: bit n is opcode n
@@ -351,7 +352,7 @@ int ktape_metadata_ctf2(const char *text, size_t len, char **json, size_t *size)
  * @info: filled
  * @error: filled on -EBADMSG, may be NULL
  *
- * Return: 0, or -EBADMSG if this is not the metadata of a ktape trace.
+ * Return: 0, -EBADMSG if this is not the metadata of a ktape trace, or -ENOMEM.
  */
 int ktape_metadata_parse(const void *text, size_t len, struct ktape_info *info,
 			 struct ktape_error *error);
@@ -596,8 +597,8 @@ struct ktape_record {
  * @b: filled
  * @data: buffer for the packet
  * @size: bytes of @data, a multiple of 8, at least KTAPE_BLOCK_HEADER
- * @head: header values; uuid, cpu, kind, seq, ts_begin, tid, prio, context and
- *	discarded are used
+ * @head: header values; uuid, cpu, kind, seq, ts_begin, tid, prio, context, discarded
+ *	and flags (without KTAPE_BLOCK_CRC) are used
  */
 void ktape_build_begin(struct ktape_builder *b, void *data, size_t size,
 		       const struct ktape_block *head);

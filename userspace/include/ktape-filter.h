@@ -56,7 +56,7 @@ int ktape_filter_kind(const char *name);
  * @value: filled; release with ktape_filter_release()
  * @error: filled on -EBADMSG, with an offset in @text; may be NULL
  *
- * Return: 0, or -EBADMSG on a syntax error.
+ * Return: 0, -EBADMSG on a syntax error, -EINVAL for a @kind that does not exist, or -ENOMEM.
  */
 int ktape_filter_parse(unsigned int kind, const char *text,
 		       struct ktape_filter_value *value, struct ktape_error *error);
@@ -162,7 +162,7 @@ struct ktape_config {
  * @config: filled; release with ktape_config_release(), also after an error
  * @error: filled on -EBADMSG, its offset is the line number; may be NULL
  *
- * Return: 0, or -EBADMSG on a syntax error.
+ * Return: 0, -EBADMSG on a syntax error, or -ENOMEM.
  */
 int ktape_config_parse(const char *text, size_t len,
 		       struct ktape_config *config, struct ktape_error *error);

@@ -192,7 +192,7 @@ enum ktape_notice_kind {
  *	missing packets (LOST)
  * @cpu: CPU of the stream
  * @ring: enum ktape_ring_kind of the stream
- * @count: number of events (LOST, LATE) or places (CORRUPT)
+ * @count: number of events (LOST, LATE, ASSUMED) or places (CORRUPT)
  * @packets: number of missing packets (LOST)
  * @from: start of the loss, in ticks
  * @to: end of the loss, in ticks
@@ -469,8 +469,9 @@ int ktape_ctf_create(const char *dir, unsigned int flags, const char *metadata,
  * @packet: the whole packet
  * @len: bytes of @packet
  *
- * An empty packet is written before the first packet of a stream, so that a reader
- * can compute exactly how many events were lost up to the end of the first packet.
+ * An empty packet is written before the first packet of a stream, unless that is an empty
+ * one itself, so that a reader can compute exactly how many events were lost up to the end
+ * of the first packet.
  *
  * Return: 0, -EINVAL if @packet is not a packet, or the errno of the failed write.
  */
@@ -512,8 +513,8 @@ int ktape_piece_remark(const char *path, char **remark);
  * ktape_piece_remove() - Remove a trace
  * @path: a CTF directory or a pipe-form file, compressed or not
  *
- * Return: 0; -EEXIST if the directory contains anything besides a native trace,
- * then nothing is removed; or the errno of the failed call.
+ * Return: 0; -EEXIST if @path is no native trace, or a directory that contains anything
+ * else, then nothing is removed; or the errno of the failed call.
  */
 int ktape_piece_remove(const char *path);
 

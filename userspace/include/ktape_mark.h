@@ -280,6 +280,7 @@ static inline void ktape_typed_number(struct ktape_typed *t,
 	ktape_typed_put(t, format, width, bytes, size);
 }
 
+/* The formats from DOUBLE on are only in files that conversions write, so they are missing here. */
 #define KTAPE_TYPED_NUMBER(name, type, FORMAT)                            \
 	static inline void ktape_typed_##name(struct ktape_typed *t,      \
 					      unsigned int width, type v) \

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-/* Most jobs that can be given and not finished. */
+/* Most jobs that can be given and not waited for. */
 #define KT_CREW_JOBS 64U
 
 struct kt_crew;

@@ -311,7 +311,10 @@ static uint32_t adler32(const uint8_t *p, size_t len)
  * @to: receives the bytes
  * @room: how many fit in @to
  *
- * Return: bytes, or -EBADMSG if the stream is damaged, is cut off or has more than @room.
+ * Bytes behind the stream are ignored.
+ *
+ * Return: bytes, or -EBADMSG if the stream is damaged, is cut off or has more than @room; then
+ * @to has what came before.
  */
 ssize_t kt_inflate(const uint8_t *from, size_t len, uint8_t *to, size_t room)
 {

@@ -30,7 +30,7 @@ static ssize_t memory_write(void *cookie, const char *data, size_t len)
 		longer = realloc(*m->text, room);
 		if (!longer) {
 			errno = ENOMEM;
-			return 0;
+			return 0; /* an error, for fopencookie(3) */
 		}
 		*m->text = longer;
 		m->room = room;

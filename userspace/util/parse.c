@@ -92,7 +92,7 @@ int kt_parse_u64(const char *text, uint64_t *value)
 	return *text ? -EINVAL : 0;
 }
 
-/* Parse a number, perhaps with decimals, and a unit. */
+/* Parse a number, perhaps with up to 9 decimals, and a unit.  Return: 0, -EINVAL or -ERANGE. */
 static int parse_with_unit(const char *text, const struct unit *unit, uint64_t *value)
 {
 	uint64_t decimals = 0, scale = 1;
@@ -135,7 +135,7 @@ int kt_parse_size(const char *text, uint64_t *bytes)
 }
 
 /**
- * kt_parse_time() - Parse a time with ns, us, ms, s, m or h; seconds without a unit
+ * kt_parse_time() - Parse a time with ns, us, ms, s, m, min or h; seconds without a unit
  * @text: the time
  * @ns: set to the time in nanoseconds
  *

@@ -10,7 +10,10 @@
 
 static const char hex[] = "0123456789abcdef";
 
-/* Return the four digits of a number below 10000, as kt_eight_digits(). */
+/*
+ * Return the four digits of a number below 10000, as kt_eight_digits().
+ * v * 5243 >> 19 is v / 100 for it; x * 103 >> 10 is x / 10 below 100, of both halves at once.
+ */
 static inline uint32_t four_digits(uint32_t v)
 {
 	uint32_t high = v * 5243 >> 19, x = high | (v - high * 100) << 16;
@@ -23,6 +26,7 @@ static inline uint32_t four_digits(uint32_t v)
 static inline char *put_four(char *p, uint32_t v)
 {
 	uint32_t x = four_digits(v);
+	/* The first digits that are 0, but never the last one. */
 	unsigned int zeros = (unsigned int)__builtin_ctz(x | 1U << 24) & ~7U;
 
 	kt_set32(p, (x + (uint32_t)KT_ZEROS) >> zeros);
@@ -68,6 +72,7 @@ static inline uint64_t eight_hex(uint32_t v)
 	x = (x | x << 16) & 0x0000ffff0000ffffULL;
 	x = (x | x << 8) & 0x00ff00ff00ff00ffULL;
 	x = (x >> 4 & 0x000f000f000f000fULL) | (x & 0x000f000f000f000fULL) << 8;
+	/* 1 in the bytes of 10 to 15, because 6 more reach 16. */
 	letters = (x + 0x0606060606060606ULL) >> 4 & 0x0101010101010101ULL;
 	return x + KT_ZEROS + letters * ('a' - '9' - 1);
 }
@@ -318,7 +323,7 @@ static char *put_unit(char *p, uint32_t unit)
 }
 
 /*
- * Put a JSON string with quotes: at most 6 bytes for each of @len.  A byte that is not
+ * Put a JSON string with quotes: at most 6 bytes for each of @len, and 2.  A byte that is not
  * valid UTF-8 becomes the code point with its number.
  */
 char *kt_put_json(char *p, const char *text, size_t len)

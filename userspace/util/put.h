@@ -75,7 +75,8 @@ static inline char *kt_put_str(char *p, const char *text)
 /*
  * Return the eight digits of a number below KT_TEN8, each in a byte, the first one in
  * the lowest byte.  The number is split in parallel: two parts of four digits, four
- * parts of two, eight digits.
+ * parts of two, eight digits.  Below 10000, x * 10486 >> 20 is x / 100; below 100,
+ * x * 103 >> 10 is x / 10.
  */
 static inline uint64_t kt_eight_digits(uint32_t v)
 {

@@ -70,11 +70,15 @@ static void copy_permissions(int fd, const struct stat *earlier)
 		both = mode & mode >> 3 & 7;
 		mode = (mode & 0700) | both << 3 | both;
 	}
-	/* If this fails, the file stays private. */
+	/* If this fails, the file stays private.  The assignment only uses the result. */
 	if (fchmod(fd, mode))
 		errno = 0;
 }
 
+/*
+ * Open a temporary file in the folder of @place, with the permissions of the @earlier file if
+ * there is one.  Return: descriptor, with name and folder in @s; or negative errno.
+ */
 static int open_beside(struct kt_stage *s, const char *place,
 		       const struct stat *earlier, unsigned int mode)
 {
@@ -114,8 +118,8 @@ static bool ends_in_a_slash(const char *path)
  * kt_stage_file() - Open a file under a temporary name
  * @s: filled; end with kt_stage_commit() or kt_stage_drop()
  * @path: final path.  Pipes, devices, open files in /proc, mount points, files with
- *	several hard links, and files in folders that may not be written are written
- *	in place
+ *	several hard links, files of another user (unless the caller is root), and files
+ *	in folders that may not be written are written in place
  * @mode: permissions of a new file
  *
  * Return: descriptor, or negative errno.
@@ -176,7 +180,7 @@ static int stage_private(struct kt_stage *s, const char *path, unsigned int mode
 	struct stat st;
 	bool there = !lstat(path, &st);
 	bool in_place = there && (!S_ISREG(st.st_mode) || is_mount(path));
-	int fd = -EACCES;
+	int fd = -EACCES; /* as of a folder that may not be written: then in place */
 
 	/* rename(2) replaces a link that comes after this check, and does not follow it. */
 	if (!in_place) {
@@ -224,7 +228,7 @@ int kt_stage_private(struct kt_stage *s, const char *path, unsigned int mode)
  * kt_stage_folder() - Make a temporary folder inside a folder
  * @s: filled; write to @s->inner; end with kt_stage_commit(), kt_stage_keep() or
  *	kt_stage_drop()
- * @folder: descriptor of the final folder, owned by @s from now on
+ * @folder: descriptor of the final folder, owned by @s after success
  * @is_ours: checks whether a file of an earlier output, to be replaced, can have a name
  *
  * Return: 0 or negative errno.
@@ -281,7 +285,10 @@ static int remove_file(int from, const char *name, int to)
 	return unlinkat(from, name, 0) ? -errno : 0;
 }
 
-/* Call @act for each file of an output except the metadata.  Return: 0 or an error. */
+/*
+ * Call @act for each file of an output except the metadata, until it does not return 0.
+ * Return: that, 0, or negative errno if the folder cannot be read.
+ */
 static int for_each_stream(const struct kt_stage *s, int from, int to,
 			   int (*act)(int from, const char *name, int to))
 {
@@ -344,6 +351,10 @@ static int sync_inner(const struct kt_stage *s)
 	return err ? err : kt_fsync_at(s->inner, ".");
 }
 
+/*
+ * Move the earlier files to @old, -1 = there are none, and the new ones up.
+ * Return: 0, or negative errno after moving all of them back.
+ */
 static int commit_inner(struct kt_stage *s, int old)
 {
 	int err = 0;

@@ -9,7 +9,7 @@
 #include "tool/convert/convert.h"
 #include "tool/shared/text.h"
 
-/* Print one line of JSON for each option with a value. */
+/* Print one line of JSON for each option that takes a value. */
 static int put_options(void)
 {
 	const struct kt_option *o;

@@ -224,6 +224,7 @@ int ktape_device_metadata(struct ktape_device *device, char **text, size_t *len)
 	char *room = NULL, *more;
 	int err;
 
+	/* The first call has no room, and learns the length. */
 	do {
 		err = kt_device_ioctl(device, KTAPE_IOC_METADATA, &m);
 		if (err != -EMSGSIZE || m.length > KT_METADATA_MAX)

@@ -214,7 +214,10 @@ static int refresh_registry(struct ktape_reader *reader)
 	return err;
 }
 
-/* Copy all entries.  Return: their number, -ESTALE if the mapping was taken away, or -ENOMEM. */
+/*
+ * Copy all entries; one that the kernel changes all the time becomes a free one.
+ * Return: their number, -ESTALE if the mapping was taken away, or -ENOMEM.
+ */
 static int copy_entries(const struct ktape_reader *reader,
 			struct ktape_object_entry **entries)
 {

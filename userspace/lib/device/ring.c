@@ -284,7 +284,10 @@ void kt_ring_note(struct kt_ring *r, const uint8_t *head)
 	r->seen_filtered = kt_max(r->seen_filtered, r->last_filtered);
 }
 
-/* Account for a closed block that is delivered, with @records new records. */
+/*
+ * Account for a closed block that is delivered, with @records new records.  The first one sets
+ * the base count; behind a gap, the counts of the block tell how many records were missed.
+ */
 void kt_ring_account(struct kt_ring *r, uint64_t block, const uint8_t *head,
 		     uint64_t records)
 {
@@ -312,7 +315,10 @@ uint64_t kt_ring_discarded(const struct kt_ring *r, uint64_t lost)
 	return kt_max(r->reported, own + r->missed);
 }
 
-/* Set sequence number, losses, flags and checksum in the copy of a block's header. */
+/*
+ * Set sequence number, losses, flags and checksum in the copy of a block's header, and go on to
+ * the next sequence number.
+ */
 static void patch_head(struct kt_ring *r, uint8_t *first, size_t page_size,
 		       const uint8_t *block)
 {
@@ -395,7 +401,10 @@ int kt_ring_view(struct ktape_reader *reader, struct kt_ring *r, void *first,
 	return -ESTALE;
 }
 
-/* Undo kt_ring_view(): the block was overwritten before the caller saved it. */
+/*
+ * The block of kt_ring_view() was overwritten before the caller saved it: its records count as
+ * missed.  The position stays behind it.
+ */
 void kt_ring_unview(struct kt_ring *r, const struct kt_view *view)
 {
 	r->records -= view->records;

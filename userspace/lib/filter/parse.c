@@ -167,7 +167,7 @@ static int add_cgroup(struct ktape_filter_value *v, struct item *it)
 	return 0;
 }
 
-/* Return the uid of a user name, or -1. */
+/* Return the uid of a user name in /etc/passwd, or -1. */
 static int64_t find_filter_user(const char *name)
 {
 	FILE *f = fopen("/etc/passwd", "re");
@@ -206,7 +206,10 @@ static int add_uid(struct ktape_filter_value *v, struct item *it)
 	return 0;
 }
 
-/* Add a severity: a level, or a name that ends in one (SW2, _TRACE_HW_SEVERITY2). */
+/*
+ * Add a severity: a level, or a name that ends in one (SW2, _TRACE_HW_SEVERITY2).  Only the
+ * level counts, and there can be one entry.
+ */
 static int add_severity(struct ktape_filter_value *v, struct item *it)
 {
 	static const char *const before[] = {

@@ -93,7 +93,7 @@ find_object(const struct ktape_registry *r, const struct kt_version_list *list,
 	    struct span *s)
 {
 	const struct kt_version *best = NULL;
-	uint64_t best_distance = UINT64_MAX - 1;
+	uint64_t best_distance = UINT64_MAX - 1; /* below that of "too far" */
 
 	for (unsigned int i = 0; i < list->nr; i++) {
 		const struct kt_version *v = &list->versions[i];

@@ -65,6 +65,7 @@ int kt_record_write_names(struct ktape_recorder *rec, uint64_t ts,
 		if (names[i].type == KTAPE_OBJ_FREE ||
 		    (i < nr_known && !memcmp(&known[i], &names[i], sizeof(*names))))
 			continue;
+		/* No packet yet is as a full one: begin the next. */
 		err = b.data ? add_checkpoint_name(&b, &names[i], ts) : -ENOSPC;
 		if (err != -ENOSPC)
 			continue;

@@ -39,7 +39,10 @@ static int begin_out(struct ktape_recorder *rec, const struct kt_ring *r,
 	return 0;
 }
 
-/* Allocate what depends on the number of rings. */
+/*
+ * Begin writing the rings that are new, and allocate what depends on the number of rings.
+ * Return: 0 or negative errno.
+ */
 static int adopt_rings(struct ktape_recorder *rec)
 {
 	unsigned int nr = rec->reader->nr_rings;
@@ -76,7 +79,10 @@ static int adopt_rings(struct ktape_recorder *rec)
 	return 0;
 }
 
-/* Add the number of this boot of the machine, which the kernel does not export to modules. */
+/*
+ * Add the number of this boot of the machine, which the kernel does not export to modules.  It
+ * is left out if it cannot be read.  Return: 0 or negative errno.
+ */
 static int add_boot_id(char **text, size_t *len)
 {
 	char id[BOOT_ID + 1] = "";
@@ -315,7 +321,8 @@ static int is_recorder_running(struct ktape_recorder *rec)
  * writing causes new events.  Rings that have appeared until then end a little later: what
  * comes online after that has no event before the ends of the others.
  *
- * Return: true if the session was stopped, so that the counts are exact.
+ * Return: true if the session was stopped, so that the counts are exact.  Unless it may outlive
+ * the recorder, the caller has stopped it.
  */
 static bool set_recorder_end(struct ktape_recorder *rec)
 {

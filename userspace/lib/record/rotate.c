@@ -279,7 +279,10 @@ static bool write_to_ends(struct ktape_recorder *rec)
 	return stopped;
 }
 
-/* Write what belongs to the current piece. */
+/*
+ * Write what belongs to the current piece.  If its blocks cannot be closed by one flush in
+ * FLUSHES_MAX tries, or the mode has no flush, it ends at the blocks that are closed.
+ */
 static void write_rest(struct ktape_recorder *rec)
 {
 	bool same, stopped;

@@ -44,7 +44,10 @@ void kt_queue_submit(struct kt_queue *q, struct kt_write *w)
 	io_uring_submit(&q->ring);
 }
 
-/* Finish a write that returned @res: write the missing rest without io_uring. */
+/*
+ * Finish a write that returned @res: write the missing rest without io_uring.  That is all of it
+ * after an error, which is the result only if it comes again.
+ */
 static void finish_write(struct kt_write *w, int res)
 {
 	kt_pieces_pass(&w->left, res > 0 ? (uint64_t)res : 0);

@@ -14,7 +14,11 @@
 
 #include "record/internal.h"
 
-/* Allocate the batches of writes. */
+/*
+ * Allocate the batches of writes, which a pipe does not need.
+ * Return: 0, -EPROTO if the module's page size cannot be used for direct writes, or -ENOMEM; the
+ * caller calls kt_record_free() in any case.
+ */
 int kt_record_alloc(struct ktape_recorder *rec)
 {
 	size_t page = ktape_device_features(rec->device)->page_size;
@@ -155,7 +159,10 @@ int64_t kt_record_copy(struct ktape_recorder *rec, unsigned int ring,
 	return err ? err : len;
 }
 
-/* Copy the rest of a block that was partly delivered. */
+/*
+ * Copy the rest of a block that was partly delivered, once no write of the ring is in flight:
+ * the file is written in order.  Return: 0 or negative errno.
+ */
 static int copy_rest(struct ktape_recorder *rec, unsigned int ring)
 {
 	int64_t len;
@@ -175,7 +182,10 @@ static void uncount_batch(struct kt_ring *r, const struct kt_batch *b,
 		r->records -= b->views[i].records;
 }
 
-/* Begin writing all closed blocks of a ring. */
+/*
+ * Begin writing the closed blocks of a ring, as long as a batch is free; not before dropped blocks of
+ * its file are patched.  An error fails the recording.
+ */
 void kt_record_drain(struct ktape_recorder *rec, unsigned int ring)
 {
 	struct kt_ring *r = kt_reader_ring(rec->reader, ring);
@@ -217,7 +227,10 @@ static int add_dropped(struct kt_out *out, uint64_t offset, uint64_t records)
 	return 0;
 }
 
-/* After a write, check for each block whether it was overwritten: it is before @tail. */
+/*
+ * After a write, check for each block whether it was overwritten: it is before @tail.  Then note
+ * how far the ring is in the file.
+ */
 static void check_batch(struct ktape_recorder *rec, struct kt_ring *r,
 			struct kt_out *out, const struct kt_batch *b, uint64_t tail)
 {

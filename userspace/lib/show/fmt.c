@@ -162,7 +162,11 @@ static int make_format_room(struct ktape_formats *f)
 	return 0;
 }
 
-/* Add a format, or replace the earlier format of the event.  @f then owns the text. */
+/*
+ * Add a format, or replace the earlier format of the event.  After success @f owns the texts of
+ * @fmt.
+ * Return: 0, -ENOSPC if there are FORMATS_MAX, or -ENOMEM.
+ */
 static int add_format(struct ktape_formats *f, const struct kt_fmt *fmt)
 {
 	size_t at = find_index(f, fmt->kind, fmt->key);
@@ -185,7 +189,10 @@ static int add_format(struct ktape_formats *f, const struct kt_fmt *fmt)
 	return 0;
 }
 
-/* Take a word of the line at @*at and advance @*at.  Return: the word, or NULL. */
+/*
+ * Take a word of the line at @*at, end it with a NUL in the line, and advance @*at.
+ * Return: the word; NULL if there is none, or a quote follows without a blank.
+ */
 static char *take_word(char **at)
 {
 	char *word = *at + strspn(*at, " \t");

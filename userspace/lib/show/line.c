@@ -12,7 +12,7 @@ const char *kt_line_event(const struct kt_line *l)
 	return l->info->names[opcode];
 }
 
-/* Put the name of a value, before the value. */
+/* Put the name of a value, before the value.  In JSON p[-1] is '{' before the first one. */
 char *kt_show_key(char *p, const struct kt_line *l, const char *key)
 {
 	if (!l->json) {

@@ -14,8 +14,11 @@
 /**
  * struct flag - the name of some bits of a value
  * @value: value of the bits
- * @mask: the bits that are compared, and are removed after a match
+ * @mask: the bits that are compared, and are removed after a match; a match with ALL is the
+ *	only one
  * @name: name of the flag
+ *
+ * A flag of several bits stands before those that are some of these bits: O_SYNC, O_DSYNC.
  */
 struct flag {
 	uint32_t value;

@@ -40,6 +40,7 @@ static KT_NOINLINE char *put_text_named(char *p, const struct kt_line *l,
 	struct kt_name name = kt_name_of(l, type, value);
 
 	if (type == KTAPE_TYPE_DEV) {
+		/* MAJOR:MINOR, as in a dev_t of the kernel. */
 		p = kt_put_u64(p, value >> 20);
 		p = kt_put_char(p, ':');
 		p = kt_put_u64(p, value & 0xfffff);

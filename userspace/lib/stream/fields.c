@@ -9,6 +9,10 @@
 
 #include "stream/event.h"
 
+/*
+ * Set @data and @count of a field with several values, or @value of a REST of one word.  Fields
+ * in the blob are inside it: kt_plan_of() has checked its size.
+ */
 static void take_values(struct kt_fields *at, const struct kt_slot *s)
 {
 	const struct ktape_event *e = at->event;
@@ -61,7 +65,8 @@ const struct kt_slot *kt_fields_more(struct kt_fields *at)
  * @name: name of a field that is a single number
  * @place: filled
  *
- * Return: false if the event has no such field.
+ * Return: false if the event has no such field, or the field is or follows one that is not a
+ * single number.
  */
 bool kt_place_find(const struct ktape_event_desc *desc, const char *name,
 		   struct kt_place *place)
@@ -108,7 +113,7 @@ static const uint16_t states[] = {
  * kt_kernel_state() - Convert a thread state to the bits of sched_switch
  * @state: enum ktape_task_state
  *
- * Return: prev_state as in the kernel's tracepoint.
+ * Return: prev_state as in the kernel's tracepoint; 0, which is R, for an unknown state.
  */
 unsigned int kt_kernel_state(unsigned int state)
 {
@@ -173,8 +178,9 @@ static const uint8_t *take_array(const uint8_t *data, size_t room,
 }
 
 /*
- * Read the argument at @*at, which must be before @end, and advance @*at.  If the
- * argument is cut off or its format is unknown, return all bytes up to @end.
+ * Read the argument at @*at, which must be before @end, and advance @*at.  If the argument is
+ * cut off or its format is unknown, @t is BYTES: all bytes up to @end, that of the format
+ * included.
  */
 void kt_typed_next(const uint8_t **at, const uint8_t *end, struct kt_typed *t)
 {

@@ -39,8 +39,8 @@ struct events {
 };
 
 /*
- * Check whether a text of this version should have a checksum.  The version may be
- * all that can still be read in a damaged text.
+ * Check whether a text of this version should have a checksum: its minor version is 0 before
+ * 0.9.  The version may be all that can still be read in a damaged text.
  */
 static bool should_be_sealed(const struct kt_text *t)
 {
@@ -151,7 +151,11 @@ static int find_added(const struct kt_text *t, struct ktape_error *error)
 	return 0;
 }
 
-/* Skip a value that may differ between writers.  Return: true if there was one. */
+/*
+ * Skip a value that may differ between writers.  @sealed: the trace has a checksum, or should
+ * have one.
+ * Return: true if there was one.
+ */
 static bool skip_value(struct kt_text *ours, struct kt_text *theirs, bool sealed)
 {
 	static const char *const added[] = { CPUS, CONVERTED };
@@ -264,6 +268,7 @@ static int find_damage(const struct kt_text *t, bool sealed, const struct events
 	size_t at;
 	int err;
 
+	/* Our text is comparable with that of the same table only. */
 	if (info->table_hash != table && (!e->known || e->hash != table))
 		return report_kind(e, info, error);
 	err = ktape_metadata_format(info, &text, &ours.len);

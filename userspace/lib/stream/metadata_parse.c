@@ -112,6 +112,7 @@ static bool token_is(const struct token *t, const char *text)
 	return t->len == strlen(text) && !memcmp(t->text, text, t->len);
 }
 
+/* Copy a text, cut to what fits. */
 static void copy_metadata_text(char *to, size_t size, const struct token *t)
 {
 	size_t len = kt_min(t->len, size - 1);
@@ -120,6 +121,7 @@ static void copy_metadata_text(char *to, size_t size, const struct token *t)
 	to[len] = '\0';
 }
 
+/* Parse the digits that a token begins with; a number above 64 bits wraps around. */
 static uint64_t parse_metadata_number(const struct token *t, unsigned int base)
 {
 	bool negative = t->len && t->text[0] == '-';
@@ -159,7 +161,10 @@ static void read_uuid(uint8_t *uuid, const struct token *t)
 	}
 }
 
-/* Parse a list such as "0-3,6".  Invalid numbers are ignored. */
+/*
+ * Parse a list such as "0-3,6".  An invalid number stands for a CPU behind the last one: alone
+ * or at the begin of a range it adds nothing, at the end of a range all further CPUs.
+ */
 static void read_cpus(uint64_t *cpus, const struct token *t)
 {
 	const char *end = t->text + t->len;
@@ -262,7 +267,10 @@ static void take_metadata_value(struct parser *p, const struct token *value)
 	}
 }
 
-/* End an event's block that began at @begin; the event is known if our table has the same text. */
+/*
+ * End an event's block that began at @begin, and keep the event's name.  The event is known if our
+ * table has the same text.  A time extension is no event of the table, and is always known.
+ */
 static void end_event(struct parser *p, const char *begin)
 {
 	size_t there = (size_t)(p->at - begin);
@@ -376,7 +384,10 @@ static const char *refuse_packet(const struct ktape_metadata_packet *m)
 	return NULL;
 }
 
-/* Join the texts of metadata packets. */
+/*
+ * Join the texts of metadata packets; of a text that was written several times, keep one copy.
+ * Return: 0, then the caller frees @text; -EBADMSG; or -ENOMEM.
+ */
 int kt_metadata_unpack(const uint8_t *data, size_t len, char **text,
 		       size_t *text_len, struct ktape_error *error)
 {
@@ -437,7 +448,10 @@ static int take_character(const char **at, const char *end)
 	return high < 0 || low < 0 ? -1 : high << 4 | low;
 }
 
-/* Take the text of CTF 1.8 out of metadata in CTF 2. */
+/*
+ * Take the text of CTF 1.8 out of metadata in CTF 2.
+ * Return: 0, then the caller frees @text, which ends in NUL; -EBADMSG; or -ENOMEM.
+ */
 int kt_metadata_inner(const char *json, size_t len, char **text,
 		      size_t *text_len, struct ktape_error *error)
 {
@@ -472,7 +486,7 @@ int kt_metadata_inner(const char *json, size_t len, char **text,
 
 /*
  * Convert an offset in the text to an offset in @data, which may be in packets.
- * UINT64_MAX (not known) is returned unchanged.
+ * UINT64_MAX (not known) is returned unchanged, and for CTF 2, whose text has escapes.
  */
 uint64_t kt_metadata_offset(const uint8_t *data, size_t len, uint64_t offset)
 {

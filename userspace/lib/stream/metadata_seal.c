@@ -79,7 +79,7 @@ void kt_metadata_seal(char *text, size_t len)
 }
 
 /*
- * Make a text that does not claim to be checked, because it repeats values of an
+ * Make a text of ktape_metadata_format() not claim to be checked, because it repeats values of an
  * input that was not.  If the input was @damaged, write a wrong checksum; otherwise
  * remove the checksum, as in versions before 0.9.
  */

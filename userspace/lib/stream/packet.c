@@ -223,7 +223,7 @@ static void put_packet_word(struct ktape_builder *b, uint64_t ts, uint32_t code)
 /* Write a time extension: a record with four arguments, of which two are the full time. */
 static void put_extend(struct ktape_builder *b, uint64_t ts)
 {
-	put_packet_word(b, ts, KTAPE_TIME_EXTEND | 4U << 29);
+	put_packet_word(b, ts, KTAPE_TIME_EXTEND | 4U << (KTAPE_NARGS_SHIFT - 32));
 	kt_set64(b->data + b->at + 8, ts);
 	kt_set64(b->data + b->at + 16, 0);
 	b->at += KTAPE_TIME_EXTEND_SIZE;
@@ -248,8 +248,9 @@ int ktape_build_add(struct ktape_builder *b, const struct ktape_record *r)
 	p = b->data + b->at;
 	memset(p, 0, len);
 	put_packet_word(b, r->ts,
-			r->opcode | r->dat20 << 8 | (r->blob ? 1U << 28 : 0) |
-				(uint32_t)r->nargs << 29);
+			r->opcode | r->dat20 << (KTAPE_DAT20_SHIFT - 32) |
+				(r->blob ? 1U << (KTAPE_P_SHIFT - 32) : 0) |
+				(uint32_t)r->nargs << (KTAPE_NARGS_SHIFT - 32));
 	p += 8;
 	for (unsigned int i = 0; i < r->nargs; i++, p += 4)
 		kt_set32(p, r->args[i]);

@@ -133,7 +133,8 @@ static inline bool kt_record_extend(uint64_t before, const uint8_t *record,
 
 /*
  * Read the next record of a packet.
- * Return: 1, 0 at the end, or -EBADMSG with the reason in @why.
+ * Return: 1; 0 at the end, also where a packet that is cut off ends in a record; or -EBADMSG
+ * with the reason in @why.
  */
 static inline int kt_packet_read(struct ktape_packet *p,
 				 struct ktape_event *event, const char **why)

@@ -156,8 +156,10 @@ static ssize_t read_packed(struct kt_scan *s, uint8_t *to, size_t room)
 }
 
 /*
- * Make room for @n bytes at the head and read once.
- * Return: 0 or negative errno.
+ * Make room for @n bytes at the head and read once, maybe nothing.  Once the first bytes show that
+ * the input is compressed, the buffer is emptied, and the next call unpacks.
+ * Return: 0, also at the end, then @eof is set; -ENOBUFS if the budget is used up; or negative
+ * errno.
  */
 int kt_scan_more(struct kt_scan *s, uint64_t n)
 {
@@ -199,7 +201,10 @@ int64_t kt_scan_need(struct kt_scan *s, uint64_t n)
 	return err ? err : (int64_t)kt_scan_there(s);
 }
 
-/* Skip @n bytes of a file without reading them.  Return: 0 or negative errno. */
+/*
+ * Skip @n bytes of a file without reading them, but not beyond its end; then @eof is set.
+ * Return: 0 or negative errno.
+ */
 static int seek_forward(struct kt_scan *s, uint64_t n)
 {
 	struct stat st;
@@ -212,7 +217,10 @@ static int seek_forward(struct kt_scan *s, uint64_t n)
 	return 0;
 }
 
-/* Skip @n bytes.  Stops at the end of the input: compare @offset. */
+/*
+ * Skip @n bytes.  Stops at the end of the input: compare @offset.
+ * Return: 0 or negative errno; 0 if the bytes are in the buffer.
+ */
 int kt_scan_skip(struct kt_scan *s, uint64_t n)
 {
 	int64_t there;
@@ -235,6 +243,7 @@ int kt_scan_skip(struct kt_scan *s, uint64_t n)
 	return 0;
 }
 
+/* Return the size of a metadata packet, 0 with @error filled if its header is bad. */
 static uint64_t metadata_size(const uint8_t *head, struct ktape_error *error)
 {
 	struct ktape_metadata_packet m;
@@ -269,8 +278,10 @@ static bool may_begin_packet(const uint8_t *head, size_t size)
 }
 
 /*
- * Read the header of the packet at the head.
- * Return: 1, 0 at the end, -EBADMSG if there is no packet, or negative errno.
+ * Read the header of the packet at the head, and fill @found from it; nothing of the content is
+ * checked, and the UUID neither.
+ * Return: 1, 0 at the end, -EBADMSG if there is no packet (@cut is set if the input ends in its
+ * header), or negative errno.
  */
 int kt_scan_packet(struct kt_scan *s, struct kt_found *found,
 		   struct ktape_error *error)
@@ -321,10 +332,10 @@ const uint8_t *kt_scan_find(const struct kt_scan *s, uint64_t from)
 }
 
 /*
- * Read the content of the packet at the head, which is not metadata, and check it.
- * Without a checksum the size cannot be trusted: then the packet is bad if another
- * packet begins inside it.
- * Return: 1, -EBADMSG, or negative errno.
+ * Read the content of the packet at the head, which is not metadata, and check it.  Without a
+ * checksum the size cannot be trusted: then the packet is bad if another packet begins inside
+ * it.  If the input ends in the packet, @cut is set, and @content becomes what is present.
+ * Return: 1, also if it is cut; -EBADMSG if it is bad or of another trace; or negative errno.
  */
 int kt_scan_check(struct kt_scan *s, struct kt_found *found, struct ktape_error *error)
 {
@@ -429,7 +440,8 @@ static int hunt_scan_packet(struct kt_scan *s)
 }
 
 /*
- * Skip to the next valid packet and read its content.  Report bad data before it.
+ * Skip to the next valid packet and read its content, unless it is metadata.  Report bad data
+ * before it, and if the input ends in it.
  * Return: 1, 0 at the end, -EAGAIN if @stepwise, or negative errno.
  */
 int kt_scan_next(struct kt_scan *s, struct kt_found *found)
@@ -461,8 +473,8 @@ int kt_scan_next(struct kt_scan *s, struct kt_found *found)
 }
 
 /*
- * Report a packet with a wrong size: its header says that it ends at @end, and the
- * scanner is now at the next packet (@found) or at the end of the input.
+ * Report a packet with a wrong size, or in which the input ends: its header says that it ends at
+ * @end, and the scanner is now at the next packet (@found) or at the end of the input.
  */
 void kt_scan_check_size(struct kt_scan *s, uint64_t end, bool found)
 {

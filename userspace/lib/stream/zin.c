@@ -40,7 +40,7 @@ bool kt_zin_is(const void *mark)
 
 /*
  * Begin unpacking @fd.  The first @len bytes were already read and are at @first.
- * Return: the reader, or NULL if there is no memory.
+ * Return: the reader, or NULL if there is no memory or @len is above INPUT.
  */
 struct kt_zin *kt_zin_new(int fd, bool seekable, const void *first, size_t len)
 {
@@ -139,6 +139,7 @@ static bool hunt_frame(struct kt_zin *z)
 	return at;
 }
 
+/* Fill @trouble, and search for the next frame from now on.  Return: 0 or -ENOMEM. */
 static int report_frame_damage(struct kt_zin *z, size_t code,
 			       struct kt_zin_trouble *trouble)
 {
@@ -158,6 +159,7 @@ static int report_frame_damage(struct kt_zin *z, size_t code,
 	return 0;
 }
 
+/* At the end of the input, fill @trouble if a frame is cut off.  Return: 0. */
 static int report_frame_end(struct kt_zin *z, struct kt_zin_trouble *trouble)
 {
 	if (z->in_frame) {
@@ -170,7 +172,8 @@ static int report_frame_end(struct kt_zin *z, struct kt_zin_trouble *trouble)
 }
 
 /*
- * Unpack the next bytes, with at most one read of the file.
+ * Unpack the next bytes, with at most one read of the file.  @trouble is filled if the input is
+ * damaged or cut off; after damage the next call searches for the next frame.
  * Return: bytes, 0 at the end, -EAGAIN if one read gave no output, or another
  * negative errno.
  */
@@ -201,6 +204,7 @@ ssize_t kt_zin_read(struct kt_zin *z, void *to, size_t room,
 	return out.pos ? (ssize_t)out.pos : -EAGAIN;
 }
 
+/* Unpack to the end.  Return: as kt_zin_file(); the caller frees @data after an error, too. */
 static ssize_t unpack_all(struct kt_zin *z, size_t max, uint8_t **data)
 {
 	struct kt_zin_trouble trouble = { .text = NULL };

@@ -25,8 +25,9 @@ static bool is_damaged(const struct ktape_trace *t, const struct kt_stream *s)
 /*
  * Check whether other packets of the ring came before the first packet of a stream.  A recorder
  * begins a stream with an empty packet that it made.  This has the number of the packet before
- * the first one: 0 if nothing came before.  Thread -1 in it means that the packet before is in
- * an earlier piece, one file or folder of a rotating log (record/rotate.c).
+ * the first one: 0 if nothing came before, because packets are numbered from 1.  Thread -1 in it
+ * means that the packet before is in an earlier piece, one file or folder of a rotating log
+ * (record/rotate.c).
  */
 static bool is_cut(const uint8_t *head)
 {
@@ -170,7 +171,7 @@ bool kt_begin_before(struct ktape_trace *t, struct kt_stream *s,
 	to = kt_max(first_next_event(t, s), from);
 	if (!s->gone_from || to > from)
 		report_part(t, s, from, to);
-	s->gone_from = kt_max(to, 1);
+	s->gone_from = kt_max(to, 1); /* 0 = not reported yet */
 	s->gone = to < s->event.ts;
 	return s->gone;
 }

@@ -7,7 +7,10 @@
 
 #include "trace/trace.h"
 
-/* Report a problem of a trace, or of stream @s if not NULL, to the caller. */
+/*
+ * Report a problem of a trace, or of stream @s if not NULL, to the caller, and note damage for the
+ * losses that it hides (loss.c).
+ */
 void kt_notice(struct ktape_trace *t, unsigned int kind, struct kt_stream *s,
 	       const struct ktape_error *error)
 {
@@ -137,7 +140,8 @@ static int fetch_slice(struct kt_stream *s, struct kt_content *content)
 }
 
 /*
- * Get the next packet of a stream.  Streams may fetch at the same time, each in one thread.
+ * Get the next packet of a stream: @content is valid until the next call for the stream.
+ * Streams may fetch at the same time, each in one thread.
  * Return: 1, 0 at the end, -EAGAIN if the scanner works stepwise, or negative errno.
  */
 int kt_stream_fetch(struct ktape_trace *t, struct kt_stream *s,

@@ -217,12 +217,17 @@ static bool is_overlapped(struct ktape_trace *t)
 	uint64_t there = kt_scan_there(&t->input);
 	bool found;
 
+	/* From 4 on: behind the packet's own magic number. */
 	found = kt_scan_find(&t->input, kt_max(t->probed, 4));
 	t->probed = there - KT_PATTERN_SIZE + 1;
 	return found;
 }
 
-/* Check and queue the packet at the head: it is complete, or the input has ended. */
+/*
+ * Check and queue the packet at the head, which is complete unless the input has ended; metadata
+ * are passed over.  Set what comes next: its padding, or a search if its size cannot be trusted.
+ * Return: 0, -EBADMSG if it is damaged, or another negative errno.
+ */
 static int take_live_packet(struct ktape_trace *t, struct kt_found *found,
 			    struct ktape_error *error)
 {
@@ -269,6 +274,10 @@ static void hunt_live_packet(struct ktape_trace *t)
 	t->want = found ? KTAPE_BLOCK_HEADER : KT_PATTERN_SIZE;
 }
 
+/*
+ * Take the packet at the head, or ask for more of it in @want and @room.  What is damaged is
+ * reported, and the next header searched for.  Return: 0 or negative errno.
+ */
 static int read_live_packet(struct ktape_trace *t)
 {
 	uint64_t there = kt_scan_there(&t->input);

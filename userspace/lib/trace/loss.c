@@ -23,6 +23,10 @@
 
 #define LOSSES_MAX (1U << 16) /* that wait */
 
+/*
+ * Make room for another loss that waits, by dropping those that were reported.
+ * Return: 0, -ENOBUFS if LOSSES_MAX wait, or -ENOMEM.
+ */
 static int make_loss_room(struct ktape_trace *t)
 {
 	struct kt_loss *more;
@@ -53,6 +57,9 @@ static int make_loss_room(struct ktape_trace *t)
  * @t: the trace
  * @s: its stream
  * @n: the loss
+ *
+ * Where LOSSES_MAX wait already, it is reported at once.  Without memory to keep it, the trace
+ * gets @failed.
  */
 void kt_loss_report(struct ktape_trace *t, const struct kt_stream *s,
 		    const struct ktape_notice *n)
@@ -98,7 +105,10 @@ static int by_loss_place(const void *a, const void *b)
 	return (x->from > y->from) - (x->from < y->from);
 }
 
-/* The trace is open: sort the losses that wait. */
+/*
+ * The trace is open, so its first time is known: let the losses that begin with the trace begin
+ * there, and sort all that wait.
+ */
 void kt_loss_opened(struct ktape_trace *t)
 {
 	t->opening = false;
@@ -116,7 +126,7 @@ void kt_loss_opened(struct ktape_trace *t)
 /**
  * kt_loss_until() - report the waiting losses whose places come before a time
  * @t: the trace
- * @ts: the time of the event that comes next, in ticks
+ * @ts: the time of the event that comes next, in ticks; UINT64_MAX: none does, report all
  */
 void kt_loss_until(struct ktape_trace *t, uint64_t ts)
 {
@@ -145,8 +155,8 @@ void kt_loss_until(struct ktape_trace *t, uint64_t ts)
  * kt_loss_damage() - note damage of a stream, or of the input of all streams
  * @t: the trace
  * @s: the stream, or NULL
- * @kind: enum ktape_notice_kind
- * @error: where the damage is
+ * @kind: enum ktape_notice_kind; nothing is noted but for TRUNCATED and CORRUPT
+ * @error: where the damage is, NULL = from the beginning
  */
 void kt_loss_damage(struct ktape_trace *t, struct kt_stream *s,
 		    unsigned int kind, const struct ktape_error *error)
@@ -203,7 +213,7 @@ static void report_missing(struct ktape_trace *t, const struct kt_stream *s,
 }
 
 /**
- * kt_loss_packet() - end an unknown part at the packet that follows it
+ * kt_loss_packet() - end an unknown part, if there is one, at the packet that follows it
  * @t: the trace
  * @s: the stream, at the packet
  * @good: kt_loss_good() before the packet
@@ -233,7 +243,7 @@ void kt_loss_packet(struct ktape_trace *t, struct kt_stream *s, uint64_t good,
 }
 
 /**
- * kt_loss_stream_end() - find out whether a stream has ended in damage
+ * kt_loss_stream_end() - find out whether a stream has ended in damage, for kt_loss_before()
  * @t: the trace
  * @s: the stream, which has no further packet, or none yet if the trace is live
  */

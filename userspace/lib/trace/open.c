@@ -57,7 +57,11 @@ static int keep_metadata(struct ktape_trace *t, const void *metadata,
 	return 0;
 }
 
-/* Report damage of the metadata.  Return: 0 or -ENOMEM. */
+/*
+ * Report damage of the metadata.  If they are right as far as can be checked, but no checksum
+ * covers all of them, keep the reason in @unsealed.
+ * Return: 0, also if they are damaged, or -ENOMEM.
+ */
 static int check_trace_metadata(struct ktape_trace *t, const void *metadata,
 				size_t len)
 {
@@ -117,7 +121,12 @@ static int read_trace_metadata(struct ktape_trace *t, int dir,
 	return err;
 }
 
-/* Read the names of a whole stream, then go back to its beginning. */
+/*
+ * Read the names of a whole stream, then go back to its beginning.  The rest of a packet behind
+ * a bad record is not read.  Event rings are left out: their names are learned as they are
+ * delivered.
+ * Return: 0 or negative errno.
+ */
 static int learn_trace_names(struct ktape_trace *t, struct kt_stream *s)
 {
 	void (*packet)(void *arg, struct kt_stream *s, const uint8_t *head) =
@@ -188,7 +197,10 @@ static int identify_stream(struct kt_stream *s)
 	return ret < 0 ? ret : 0;
 }
 
-/* Guess from its name which stream a file holds, in case it has no valid packet. */
+/*
+ * Guess from its name which stream a file holds, in case it has no valid packet: the events of
+ * CPU 0 if the name says nothing.
+ */
 static unsigned int kind_from_name(const char *path, unsigned int *cpu)
 {
 	static const struct {
@@ -223,6 +235,10 @@ static unsigned int kind_from_name(const char *path, unsigned int *cpu)
 	return KTAPE_RING_EVENT;
 }
 
+/*
+ * Add a file as a stream; what is not a regular file is left out.  O_NONBLOCK: opening a FIFO
+ * must not block.  Return: 0 or negative errno, with the name in @error.
+ */
 static int add_file(struct ktape_trace *t, int dir, const char *name,
 		    struct ktape_error *error)
 {
@@ -263,6 +279,7 @@ static int add_trace_name(struct names *names, const char *name)
 {
 	char **more = names->list;
 
+	/* Room is doubled whenever the number is a power of two. */
 	if (!(names->nr & (names->nr - 1)))
 		more = realloc(more,
 			       (names->nr ? names->nr * 2 : 1) * sizeof(*more));
@@ -328,7 +345,8 @@ static int open_directory(struct ktape_trace *t, int fd, struct ktape_error *err
 
 /*
  * Open one stream file.  The registry stream of its directory is read for names and
- * then removed again.
+ * then removed again; if that cannot be read, names are missing,
+ * which is no error.
  */
 static int open_stream(struct ktape_trace *t, const char *path,
 		       struct ktape_error *error)
@@ -418,7 +436,8 @@ static int open_pipe_form(struct ktape_trace *t, struct ktape_error *error)
 /*
  * Detect the format from the first bytes.  A serial line may deliver them one by one,
  * so the formats are probed again after each read until a format recognises the input.
- * Return: 0 with @format, NULL = native; or negative errno.
+ * Return: 0 with @format, NULL = native or too short for any; -EBADMSG if no format recognises the
+ * input; or negative errno.
  */
 static int probe_format(struct ktape_trace *t, const struct ktape_codec **format,
 			struct ktape_error *error)
@@ -505,7 +524,10 @@ static void keep_skip(void *arg, const char *path, const char *why)
 			 path, why);
 }
 
-/* Open the metadata of a folder below another one.  Return: -1 also if they are empty. */
+/*
+ * Open the metadata of a folder below another one.
+ * Return: descriptor; -1 with errno, which stays 0 if they are empty or no regular file.
+ */
 static int open_below(int folder, const char *path)
 {
 	int below = openat(folder, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -523,7 +545,9 @@ static int open_below(int folder, const char *path)
 /*
  * Open the metadata of a folder, or of the first trace below it, of which there may be more
  * (format/folders.h): LTTng makes a trace for the kernel and one for programs.
- * Return: -1 if there are none, with @error filled if some cannot be read.
+ * Return: descriptor; @below tells that it is of a folder below.  -1 if there are none, with
+ * @error filled if some below cannot be read; or if the folder's own cannot be opened, which
+ * open_directory() then reports.
  */
 static int find_metadata(int folder, bool *below, struct ktape_error *error)
 {

@@ -159,7 +159,11 @@ void kt_slices_free(struct kt_slices *sl)
 
 /* ---- results ----------------------------------------------------------------- */
 
-/* Take the results of the oldest slice, which was read.  Return: 0 or negative errno. */
+/*
+ * Take the results of the oldest slice, which was read.  After an error, or when the caller needs
+ * no more (take() has returned 1), @stopped is set.
+ * Return: 0 or negative errno.
+ */
 static int take_results(struct kt_slices *sl)
 {
 	const struct ktape_trace_options *o = &sl->t->options;
@@ -175,7 +179,7 @@ static int take_results(struct kt_slices *sl)
 	sl->flying -= slice->records;
 	sl->passed += slice->records;
 	sl->taken++;
-	return kt_min(ret, 0);
+	return ret < 0 ? ret : 0;
 }
 
 /* Wait until all slices were read; what was read is not taken. */

@@ -53,7 +53,10 @@ static const struct kt_lane_slot *lane_slot_of(const struct kt_cursor *c,
 	return kt_lane_slot(c->s->lane, (unsigned int)(slot - c->passed));
 }
 
-/* Read the head of the next record, without taking it.  Return: false if it is bad. */
+/*
+ * Read the head of the next record, without taking it: its word, size, and time.
+ * Return: false if it is bad.
+ */
 static inline bool peek_record(struct scan *x)
 {
 	struct kt_spot *p = &x->c->then;

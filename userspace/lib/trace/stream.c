@@ -27,7 +27,10 @@ static bool add_to_index(struct ktape_trace *t, struct kt_stream *s)
 	return t->index;
 }
 
-/* Add a stream to a trace.  Return: the stream, or NULL if there is no memory. */
+/*
+ * Add a stream to a trace, and room for it in the heap.
+ * Return: the stream, or NULL if there is no memory.
+ */
 struct kt_stream *kt_stream_add(struct ktape_trace *t, enum kt_source source,
 				uint32_t kind, uint32_t cpu)
 {
@@ -181,7 +184,7 @@ static uint8_t lost_reasons(struct kt_stream *s, const uint8_t *head, uint64_t c
 
 /*
  * Report the events lost between the previous packet, which is good up to @good, and
- * this packet.
+ * this packet, whose counters are kept for the next one.
  */
 static void account_losses(struct ktape_trace *t, struct kt_stream *s,
 			   const uint8_t *head, uint64_t good)
@@ -218,7 +221,8 @@ static void account_losses(struct ktape_trace *t, struct kt_stream *s,
 }
 
 /*
- * Go to the next packet that has an event, and read its first event.
+ * Go to the next packet that has an event, and read its first event.  Losses, bad packets and the
+ * packets without an event on the way are reported and passed over.
  * Return: 1, 0 at the end, or negative errno.
  */
 int kt_stream_load(struct ktape_trace *t, struct kt_stream *s)
@@ -242,7 +246,7 @@ int kt_stream_load(struct ktape_trace *t, struct kt_stream *s)
 			s->kind = s->packet.kind;
 			s->cpu = s->packet.cpu;
 			s->fresh = true;
-			/* See kt_stream_at(). */
+			/* The packet is whole, where a slice ends in it as well. */
 			if (s->source == KT_SOURCE_SLICE)
 				s->packet.truncated = false;
 			s->packet.ts = kt_begin_held(s->packet.ts, held);

@@ -153,7 +153,10 @@ static int64_t copy_packet(struct ktape_ctf *ctf, const void *packet, size_t len
 	return (int64_t)size;
 }
 
-/* Append a packet to a file. */
+/*
+ * Append a packet to a file, compressed or padded; if that fails, the file is as before.
+ * Return: 0 or negative errno.
+ */
 static int append_packet(struct ktape_ctf *ctf, struct kt_ctf_file *f,
 			 const void *packet, size_t len)
 {
@@ -208,7 +211,10 @@ static int begin_ctf_file(struct ktape_ctf *ctf, struct kt_ctf_file *f,
 	return append_packet(ctf, f, packet, len);
 }
 
-/* Find the file of a packet's ring, or create the file. */
+/*
+ * Find the file of a packet's ring, or create the file and begin it with an empty packet; a pipe
+ * form has one file for all.  Return: 0 or negative errno.
+ */
 int kt_ctf_file(struct ktape_ctf *ctf, const uint8_t *head, struct kt_ctf_file **file)
 {
 	uint32_t kind = KT_HEAD32(head, kind), cpu = KT_HEAD32(head, cpu);
@@ -361,7 +367,10 @@ static void unlink_file(const struct ktape_ctf *ctf, const struct kt_ctf_file *f
 	unlinkat(ctf->dir, name, 0);
 }
 
-/* After an error, truncate each file after its last complete packet. */
+/*
+ * After an error, truncate each file after its last complete packet, and remove those without
+ * one.  An error of this is kept in @error, unless there is one.
+ */
 void kt_ctf_cut(struct ktape_ctf *ctf)
 {
 	for (unsigned int i = 0; i < ctf->nr_files; i++) {
@@ -402,7 +411,8 @@ static int sync_place(const struct ktape_ctf *ctf)
 }
 
 /*
- * Sync all files, the metadata and the folders that contain their names.
+ * Sync all files and the folder of their names; the first time also the metadata and the folder
+ * that contains the trace.
  * Return: 0 or the first error.
  */
 int kt_ctf_sync(struct ktape_ctf *ctf)

@@ -7,7 +7,10 @@
 
 #define METADATA_CHUNK (64U << 10) /* bytes of text in a packet */
 
-/* Make metadata packets, in memory that the caller frees. */
+/*
+ * Make metadata packets, in memory that the caller frees.  One byte more, so that it is not NULL
+ * for an empty text.  Return: 0 or -ENOMEM.
+ */
 int kt_metadata_packets(const uint8_t *uuid, const char *metadata, size_t len,
 			uint8_t **packets, size_t *size)
 {

@@ -286,7 +286,10 @@ int ktape_piece_remark(const char *path, char **remark)
 		for (from = text; (from = strstr(from, "\n/* ")); from++)
 			at = from + 4;
 	}
-	*remark = at && !strstr(at, "*/") ? strdup(at) : NULL;
+	/* The comment ends earlier, and something else follows it. */
+	if (at && strstr(at, "*/"))
+		at = NULL;
+	*remark = at ? strdup(at) : NULL;
 	free(text);
 	return *remark ? 0 : at ? -ENOMEM : -ENOENT;
 }

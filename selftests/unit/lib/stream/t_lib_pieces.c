@@ -305,6 +305,8 @@ static void test_remark(void)
 		      "%s: the piece was not removed", forms[k].name);
 	}
 	make_log_piece(&forms[2]);
+	trace_append(folder, "0/metadata", "/* one */ x */\n", 15);
+	check_equal(ktape_piece_remark(piece[0], &remark), -ENOENT);
 	snprintf(path, sizeof(path), "%s/zoo", piece[0]);
 	trace_append(folder, "0/zoo", "x", 1);
 	check(ktape_piece_remove(piece[0]) == -EEXIST,
