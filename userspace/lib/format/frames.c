@@ -9,8 +9,9 @@
  * @max: most bytes that a frame may have, without the flag
  * @frame: set to its first byte, valid until the input is read on
  *
- * The caller skips the frame and its flag when it is done with it.  A frame that is
- * too long or cut off is already skipped, as far as it was read.
+ * The caller skips the frame and its flag when it is done with it.  Of a frame that is too long
+ * the first @max bytes at most are already skipped; the rest comes as the next frame.  One that
+ * the end of the input cuts off is skipped as a whole.
  *
  * Return: bytes of the frame without the flag, KT_FRAME_*, or another negative errno.
  */
