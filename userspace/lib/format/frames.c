@@ -21,7 +21,6 @@ int64_t kt_frames_next(struct kt_import *s, uint8_t flag, uint64_t max,
 	const uint8_t *end;
 	uint64_t seen = 0;
 	int64_t there;
-	bool cut;
 
 	do {
 		there = kt_scan_need(s->in, seen + 1);
@@ -35,12 +34,11 @@ int64_t kt_frames_next(struct kt_import *s, uint8_t flag, uint64_t max,
 			return end - *frame;
 		seen = (uint64_t)there;
 	} while (seen <= max);
-	/* No flag: the input ends here, or the frame is longer than @max. */
-	cut = (uint64_t)there <= seen && seen <= max && s->in->eof;
+	/* No flag: the frame is longer than @max, or the input ends before it is. */
 	there = kt_scan_skip(s->in, kt_min(seen, max));
 	if (there < 0)
 		return there;
-	return cut ? seen ? KT_FRAME_CUT : KT_FRAME_END : KT_FRAME_LONG;
+	return seen > max ? KT_FRAME_LONG : seen ? KT_FRAME_CUT : KT_FRAME_END;
 }
 
 /**
