@@ -487,7 +487,10 @@ static int emit_tracex_names(struct kt_import *s, const uint8_t *p, size_t len)
 	n.type = KTAPE_OBJ_THREAD;
 	n.id = (uint32_t)kt_threadx_tid(n.id);
 	n.param1 = n.id;
-	n.param2 = p[2] & KT_TRACEX_HAS_PRIO ? kt_min(p[3], PRIO_MAX) : PRIO_UNKNOWN;
+	n.param2 = p[2] & KT_TRACEX_HAS_PRIO ?
+			   kt_min(((uint32_t)p[2] << 8 | p[3]) & KT_THREADX_PRIO_MASK,
+				  PRIO_MAX) :
+			   PRIO_UNKNOWN;
 	f = (struct kt_foreign){ .tid = -1 };
 	return kt_import_name(s, &f, &n);
 }
