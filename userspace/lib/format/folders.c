@@ -75,7 +75,10 @@ static int take_folder(int folder, struct kt_folders *found)
 	return e->value ? 0 : (int)(e->value = 1);
 }
 
-/* Look into the folder @name of @folder, which has the path @path. */
+/*
+ * Look into the folder @name of @folder, which has the path @path.  A link to a file is no folder.
+ * Return: as kt_folders_find().
+ */
 static int enter_folder(int folder, const char *path, const char *name,
 			unsigned int depth, struct kt_folders *found)
 {
@@ -98,6 +101,10 @@ static int enter_folder(int folder, const char *path, const char *name,
 	return err;
 }
 
+/*
+ * Find the traces in a folder and below it.  @path: from the first folder to it, "" for the first
+ * folder itself; @depth: levels between them.  Return: as kt_folders_find().
+ */
 static int find_in(int folder, const char *path, unsigned int depth,
 		   struct kt_folders *found)
 {

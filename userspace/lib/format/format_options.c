@@ -39,7 +39,8 @@ static void report_option_unknown(const struct ktape_codec_option *known,
  * @format: name of the format, for @error
  * @error: filled on -EINVAL; may be NULL
  *
- * Return: 0, -ENOMEM, or -EINVAL for an option that the format does not have.
+ * Return: 0, -ENOMEM, or -EINVAL for an option that the format does not have, or for more than
+ * KT_CODEC_OPTIONS.
  */
 int kt_codec_options_parse(struct kt_codec_options *o, const char *text,
 			   const struct ktape_codec_option *known,

@@ -9,8 +9,9 @@
  * @max: most bytes that a frame may have, without the flag
  * @frame: set to its first byte, valid until the input is read on
  *
- * The caller skips the frame and its flag when it is done with it.  A frame that is
- * too long or cut off is already skipped, as far as it was read.
+ * The caller skips the frame and its flag when it is done with it.  Of a frame that is too long
+ * the first @max bytes at most are already skipped; the rest comes as the next frame.  One that
+ * the end of the input cuts off is skipped as a whole.
  *
  * Return: bytes of the frame without the flag, KT_FRAME_*, or another negative errno.
  */
@@ -20,7 +21,6 @@ int64_t kt_frames_next(struct kt_import *s, uint8_t flag, uint64_t max,
 	const uint8_t *end;
 	uint64_t seen = 0;
 	int64_t there;
-	bool cut;
 
 	do {
 		there = kt_scan_need(s->in, seen + 1);
@@ -34,12 +34,11 @@ int64_t kt_frames_next(struct kt_import *s, uint8_t flag, uint64_t max,
 			return end - *frame;
 		seen = (uint64_t)there;
 	} while (seen <= max);
-	/* No flag: the input ends here, or the frame is longer than @max. */
-	cut = (uint64_t)there <= seen && seen <= max && s->in->eof;
+	/* No flag: the frame is longer than @max, or the input ends before it is. */
 	there = kt_scan_skip(s->in, kt_min(seen, max));
 	if (there < 0)
 		return there;
-	return cut ? seen ? KT_FRAME_CUT : KT_FRAME_END : KT_FRAME_LONG;
+	return seen > max ? KT_FRAME_LONG : seen ? KT_FRAME_CUT : KT_FRAME_END;
 }
 
 /**

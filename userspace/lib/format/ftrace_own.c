@@ -218,13 +218,17 @@ static int finish_stack(struct kt_ftrace *f, const struct kt_layout *l,
 			break;
 	}
 	frames->len = i * sizeof(address);
+	/* bind_stack() has added no field for names if there are none, or no room for it. */
 	if (l->own != KT_FTRACE_KERNEL_STACK ||
 	    l->fields[l->nr - 1].where != KT_BYTES_NONE)
 		return 0;
 	return put_ftrace_names(f, symbols, frames, &values[l->nr - 1]);
 }
 
-/* Put a format with its arguments in f->text.  Return: its length, or -ENOMEM. */
+/*
+ * Put a format with its arguments in f->text.  A text that lacks arguments or is cut is counted.
+ * Return: its length, or -ENOMEM.
+ */
 static int put_format(struct kt_ftrace *f, const char *format,
 		      struct kt_printk_args *args)
 {

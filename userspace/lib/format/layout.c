@@ -8,12 +8,13 @@
 #define LAYOUTS_MAX 65536U
 #define FIELD	    "field:"
 
+/* A part of a text. */
 struct span {
 	const char *at;
 	const char *end;
 };
 
-/* Take the text up to @stop and go behind it.  Return: false at the end. */
+/* Take the text up to @stop and go behind it.  Return: false if no @stop is left. */
 static bool take_until(struct span *s, char stop, struct span *part)
 {
 	const char *found = memchr(s->at, stop, (size_t)(s->end - s->at));
@@ -40,7 +41,7 @@ static void trim_field(struct span *s)
 		s->end--;
 }
 
-/* Read the number directly behind @key in a line.  Return: false if there is none. */
+/* Read the number directly behind @key in a line.  Return: false if there is none of 32 bits. */
 static bool take_layout_number(struct span line, const char *key, uint32_t *number)
 {
 	const char *at =
@@ -233,7 +234,11 @@ int kt_layout_append(struct kt_layout *l, const char *name, uint8_t type)
 	return 0;
 }
 
-/* Add the field of a line "field:TYPE NAME; offset:..".  Return: 0, or negative errno. */
+/*
+ * Add the field of a line "field:TYPE NAME; offset:..".  Of the common fields only the place of the
+ * thread and the size of the event's number are noted.  A field beyond KT_TP_FIELDS is counted.
+ * Return: 0, -EBADMSG if the line is no such, or -ENOMEM.
+ */
 static int add_layout_field(struct kt_layouts *all, struct kt_layout *l,
 			    struct span line)
 {
@@ -351,6 +356,8 @@ static int by_layout_id(const void *a, const void *b)
  * @l: all events
  * @tp: memory of the reader
  *
+ * From here on kt_layout_find() finds them.
+ *
  * Return: 0 or negative errno.
  */
 int kt_layouts_bind(struct kt_layouts *l, struct kt_tp *tp)
@@ -377,6 +384,7 @@ int kt_layouts_bind(struct kt_layouts *l, struct kt_tp *tp)
 	return err;
 }
 
+/* Return the layout of an event by its number, or NULL. */
 struct kt_layout *kt_layout_find(const struct kt_layouts *l, uint32_t id)
 {
 	size_t low = 0, high = l->nr;

@@ -189,7 +189,7 @@ static void add_waiter(struct kt_object_state *o, uint32_t tid)
 
 /*
  * Remove the first waiter and return it: it gets the mutex that is given back.  Only the
- * first waiter is remembered, so the waiters after it become SOMEBODY.
+ * first waiter is remembered, so the waiters after it become SOMEBODY.  NOBODY: none waits.
  */
 static uint32_t take_waiter(struct kt_object_state *o)
 {
@@ -203,7 +203,8 @@ static uint32_t take_waiter(struct kt_object_state *o)
 }
 
 /*
- * Set the holder to the thread in the event; a negative @tid means that it names none.
+ * Set the holder to the thread in the event.  A negative @tid means that it names none: then a
+ * mutex that was free has SOMEBODY, unless the caller knows better.
  * Return: true if that changes the holder.
  */
 static bool set_holder(struct kt_object_state *o, int64_t tid)

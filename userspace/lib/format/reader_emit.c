@@ -24,7 +24,7 @@ static int grow_latest(struct kt_import *s, uint32_t cpu)
 /*
  * Deliver a record of a kernel.  If its CPU's time has gone back, it gets the time of the
  * record before, as in a native trace: callers that merge streams or account times rely on
- * the order of a CPU's records.
+ * the order of a CPU's records.  Events of which that is so are counted for a notice.
  */
 static int put_in_order(struct kt_import *s, const struct kt_foreign *f)
 {
@@ -58,6 +58,8 @@ static int put_in_order(struct kt_import *s, const struct kt_foreign *f)
  * @s: the trace
  * @f: the record
  *
+ * In the first pass over the input, for names, it is dropped.
+ *
  * Return: 0, or negative errno for next() to return.
  */
 int kt_import_emit(struct kt_import *s, const struct kt_foreign *f)
@@ -76,6 +78,9 @@ int kt_import_emit(struct kt_import *s, const struct kt_foreign *f)
  * @at: time, CPU and raw bytes of the record; the rest is overwritten.  NULL: enter
  *	the name into the registry without a record
  * @n: the object and its name
+ *
+ * In the first pass over the input the name only goes into the registry.  Else that happens when
+ * the record is delivered.
  *
  * Return: as kt_import_emit().
  */

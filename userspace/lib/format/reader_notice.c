@@ -37,7 +37,8 @@ void kt_import_notify_lost(struct kt_import *s)
  * @offset: offset of the place in the input
  * @format: what is wrong there
  *
- * Each of the first BAD_SHOWN places gets a notice; one notice at the end counts all others.
+ * Each of the first BAD_SHOWN places gets a notice; one notice at the end counts all others.  In
+ * the first pass, for names, there is none: the second one finds the same places.
  */
 void kt_import_bad(struct kt_import *s, uint64_t offset, const char *format, ...)
 {

@@ -64,6 +64,7 @@ int kt_symbols_take(struct kt_symbols *s, char *text, size_t len)
 	struct kt_symbol *more;
 
 	s->text = text;
+	/* Each pass ends with @line at the NUL behind it. */
 	for (; line < end; line = strchr(line, '\0') + 1) {
 		char *stop = memchr(line, '\n', (size_t)(end - line));
 

@@ -30,7 +30,10 @@ static uint64_t prio_of(const struct kt_tp *tp, uint64_t value)
 	return prio < 0 || prio > (int64_t)DEADLINE ? DEADLINE : (uint64_t)prio;
 }
 
-/* Return how late a timer expires at @now; 0 if the trace does not have when it was armed. */
+/*
+ * Return how late a timer expires at @now.  0 if it is early, or if the trace does not have when it
+ * was armed, which is counted.
+ */
 static uint64_t late_ns(struct kt_tp *tp, const struct kt_tp_class *c,
 			const struct kt_tp_value *values, uint64_t now)
 {
@@ -46,6 +49,7 @@ static uint64_t late_ns(struct kt_tp *tp, const struct kt_tp_class *c,
 	return kt_min(now - e->value, LATE_MAX);
 }
 
+/* Keep when a timer is to expire, for late_ns().  Return: 0 or -ENOMEM. */
 static int keep_expiry(struct kt_tp *tp, const struct kt_tp_class *c,
 		       const struct kt_tp_value *values, uint64_t expires)
 {
@@ -317,6 +321,10 @@ static int emit_native(struct kt_tp *tp, struct kt_tp_class *c,
 
 /* ---- system calls --------------------------------------------------------------------- */
 
+/*
+ * Deliver the begin or the end of a system call: a begin with six arguments as sys_enter_wide.  A
+ * number that 16 bits do not hold is argument 0 of a begin, and an extra field of an end.
+ */
 static int emit_call(struct kt_tp *tp, struct kt_tp_class *c,
 		     struct kt_foreign *f, const struct kt_tp_value *values)
 {

@@ -111,7 +111,10 @@ static const struct {
 	{ "sys_exit", KT_TP_EXIT, false },
 };
 
-/* Check whether a class is a system call, and bind it. */
+/*
+ * Check whether a class is a system call, and bind it.  If neither its name nor a field says which
+ * number the call has, it becomes a user event.
+ */
 static void bind_call(struct kt_tp *tp, struct kt_tp_class *c)
 {
 	const char *name = NULL;

@@ -145,7 +145,10 @@ static int grow_blob(struct kt_tp *tp, size_t used, size_t need)
 	return 0;
 }
 
-/* Put a field behind the first @*used bytes of the blob.  Return: 0 or -ENOMEM. */
+/*
+ * Put a field behind the first @*used bytes of the blob.  One that is too large for it is left out
+ * and counted.  Return: 0 or -ENOMEM.
+ */
 static int add_field(struct kt_tp *tp, size_t *used, const struct kt_tp_field *f,
 		     const struct kt_tp_value *v, uint8_t flags)
 {

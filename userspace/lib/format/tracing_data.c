@@ -19,7 +19,7 @@ int kt_part_cut(const struct kt_part *p)
 			      "the head of the file is cut off");
 }
 
-/* Take @n bytes.  Return: 0 or -EBADMSG. */
+/* Take @n bytes, and set @bytes to the first.  Return: 0, or -EBADMSG if there are fewer. */
 int kt_part_take(struct kt_part *p, uint64_t n, const uint8_t **bytes)
 {
 	*bytes = p->data + p->at;
@@ -39,6 +39,7 @@ int kt_part_take32(struct kt_part *p, uint32_t *v)
 	return err;
 }
 
+/* The same of 64 bits. */
 int kt_part_take64(struct kt_part *p, uint64_t *v)
 {
 	const uint8_t *bytes;
@@ -211,7 +212,7 @@ int kt_tracing_kallsyms(struct kt_part *p, struct kt_tracing_data *d)
 	return kt_symbols_take(&d->symbols, text, size);
 }
 
-/* Read names of threads, for kt_tracing_names(). */
+/* Read names of threads, for kt_tracing_names().  A second copy of them replaces the first. */
 int kt_tracing_tasks(struct kt_part *p, struct kt_tracing_data *d)
 {
 	uint64_t size;

@@ -151,6 +151,8 @@ void kt_sink_mix(struct kt_sink *s, uint32_t cpu)
  * @what: what it is, in the plural, such as "names longer than 20 bytes"; the string
  *	must stay valid
  * @count: how many
+ *
+ * Kinds beyond KT_SINK_MISSES are not counted; these are more than there are kinds of events.
  */
 void kt_sink_miss(struct kt_sink *s, const char *what, uint64_t count)
 {
@@ -431,6 +433,7 @@ static int move_folder(struct kt_sink *s, const char *path)
 
 	if (!made && errno != EEXIST)
 		return -errno;
+	/* It has a new name: a link that someone puts there meanwhile is not followed. */
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;

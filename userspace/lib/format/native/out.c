@@ -91,7 +91,7 @@ struct stream {
  * @ctf: the directory; NULL: pipe form
  * @streams: by kind of ring, streams by CPU
  * @nr: by kind of ring, entries of @streams
- * @nr_begun: streams that have had a packet
+ * @nr_begun: streams that have had a packet, without those that began @late
  */
 struct native {
 	struct ktape_ctf *ctf;
@@ -233,7 +233,10 @@ static int write_packet(struct kt_sink *s, struct stream *st, uint64_t ts_end)
 	return err;
 }
 
-/* Note that readers derive @tid from the record at @ts on. */
+/*
+ * Note that readers derive @tid from the record at @ts on.  Control records have it from the
+ * next tick on, because readers take those of the same time first.
+ */
 static void set_tid(struct stream *st, int32_t tid, uint64_t ts)
 {
 	if (st->tid == tid)
@@ -242,7 +245,10 @@ static void set_tid(struct stream *st, int32_t tid, uint64_t ts)
 	st->tid_from = ts + 1;
 }
 
-/* Begin a packet with room for a record of @need bytes; @e: its event, or NULL. */
+/*
+ * Begin a packet with room for a record of @need bytes.  @e: its event, whose thread the header
+ * names; NULL: the packet has no record.
+ */
 static int open_packet(struct kt_sink *s, struct stream *st, unsigned int kind,
 		       uint32_t cpu, const struct ktape_event *e, size_t need)
 {
@@ -293,8 +299,9 @@ static size_t record_room(const struct ktape_record *r)
 }
 
 /*
- * Add a record, and before it another one to the same packet, which is left out if it is
- * too large.  @before: with the extra fields of @e, or NULL.
+ * Add a record, and before it another one to the same packet, which is left out and counted if
+ * both do not fit into a packet.  @before: with the extra fields of @e, or NULL.  A packet that
+ * was made larger than usual for them is written at once, to free its memory.
  */
 static int add_records(struct kt_sink *s, struct stream *st,
 		       const struct ktape_event *e,
@@ -374,7 +381,8 @@ static bool thread_is_known(const struct stream *st, const struct stream *event_
 
 /*
  * Return the time for the record of @e.  A control record comes after the record
- * that sets its thread; if a context record is needed, it takes the tick before.
+ * that sets its thread; if a context record is needed, it takes the tick before.  Later
+ * records of @event_ring must not come before a control record that is moved (@min_ts).
  */
 static uint64_t place_event(const struct stream *own, struct stream *event_ring,
 			    const struct ktape_event *e)
@@ -507,7 +515,9 @@ static int native_event(struct kt_sink *s, const struct ktape_event *e)
 
 /*
  * Record a loss: end the packet before it, so that the header of the next one has
- * the count.  If the count is unknown, skip a packet number.
+ * the count.  If the count is unknown, skip a packet number.  A loss before the first event
+ * ends an empty packet, from whose time on events are missing.  Of a ring whose beginning was
+ * overwritten this packet is all: its number is 1, so readers see that earlier ones are missing.
  */
 static int native_notice(struct kt_sink *s, const struct ktape_notice *n)
 {
@@ -552,7 +562,7 @@ static int end_stream(struct kt_sink *s, struct stream *st, unsigned int kind,
 
 /*
  * End the packets that have records, so that a reader of the growing trace gets them.
- * The names stand before the events that refer to them.
+ * The registry, the last kind, goes first: names stand before the events that refer to them.
  */
 static int native_flush(struct kt_sink *s)
 {

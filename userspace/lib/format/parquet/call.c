@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * System calls: the table syscall_slice.  As in the statistics, a call belongs to its
- * thread, and its exit must have the number of its entry.
+ * thread, and its exit must have the number of its entry.  A call that began before the end of
+ * a loss has no row.
  */
 #include "internal.h"
 

@@ -4,8 +4,10 @@
  *
  * Losses come from three sources, which report the same losses from different sides and must
  * not be added: what the reader of this trace found missing (source "gap"); the module's loss
- * records, by class and with times; the module's ledger, by class and reason, as totals of the
- * session.
+ * records, by class and with times ("loss"); the module's ledger, by class and reason, as totals
+ * of the session ("ledger").  Beside them are what was overwritten before a ring begins
+ * ("overwritten"), hits of probes that did not become events ("missed") and stalled readers
+ * ("evict").
  */
 #include "internal.h"
 
@@ -33,7 +35,8 @@ struct counts {
  * struct pq_ledger - what the module reported
  * @counts: by the index that @keys has
  * @nr: entries of @counts
- * @keys: index in @counts by CPU, ring and class; see also KEY_START
+ * @keys: index in @counts by CPU, ring and class, or by KEY_START and CPU a time; in both,
+ *	kt_map_entry.extra says that the value is set
  * @stored: events of the trace, without names
  * @lost: lost events, as far as counted
  * @gaps: number of losses
@@ -246,6 +249,7 @@ static void take_missed(struct pq *pq, const struct ktape_event *e)
 
 	if (reason >= KTAPE_MISSED_REASONS)
 		return;
+	/* Another CPU reported it, or nothing was missed; a detached probe has no count. */
 	reported_to = &pq->ledger->missed[e->dat20 & 0xff][reason];
 	if (*reported_to >= loss.to ||
 	    (!loss.count && reason != KTAPE_MISSED_DETACHED))
@@ -299,6 +303,7 @@ static struct counts *find_counts(struct pq *pq, const struct ktape_event *e)
 }
 
 /*
+ * Take the counts of a class from a ledger record.
  * A trace may begin with the ledger records of the session's start, or later.  Classes
  * without events have no record at the start: if there was one of any class, they begin at 0.
  */
@@ -363,6 +368,7 @@ static void put_capture_ledger(struct pq *pq)
 
 /* ---- the trace ------------------------------------------------------------------------- */
 
+/* Note whether a filter is in force: its phase is "on", and it has entries. */
 static void take_capture_filter(struct pq *pq, const struct ktape_event *e)
 {
 	const uint64_t bit = 1ULL << (e->dat20 & 31);

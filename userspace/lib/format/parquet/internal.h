@@ -27,11 +27,12 @@
 #include "util/map.h"
 #include "format/writer.h"
 
-#define PQ_VERSION     "1" /* of the tables, v= in paths */
-#define PQ_NEST	       16U /* most nested interrupts of a CPU, as in stats */
-#define PQ_THREADS_MAX (1U << 20)
-#define PQ_RECENT      1024U /* threads that are found without a look-up */
-#define PQ_NONE	       (-1)  /* no name */
+#define PQ_VERSION "1" /* of the tables, v= in paths */
+#define PQ_NEST	   16U /* most nested interrupts of a CPU, as in stats */
+#define PQ_THREADS_MAX \
+	(1U << 20)	/* most threads of a trace; further ones are counted */
+#define PQ_RECENT 1024U /* threads that are found without a look-up */
+#define PQ_NONE	  (-1)	/* no name */
 
 enum pq_table {
 #define PQ_TABLE(NAME, name, sorts, help) PQ_##NAME,
@@ -65,7 +66,7 @@ enum pq_word {
 	PQ_WORDS
 };
 
-/* A name that was looked up; valid while pq->turn is @turn. */
+/* A name that was looked up.  @key: type and value; @name is valid while pq->turn is @turn. */
 struct pq_found {
 	uint64_t key;
 	uint64_t turn;
@@ -76,7 +77,7 @@ struct pq_found {
 	1024U	/* names that are found without a look-up, a power of two */
 #define PQ_TS 1 /* column of the time, in all tables that have one */
 
-/* Why a thread does not run, and since when. */
+/* What a thread does, as far as the trace shows. */
 enum pq_state {
 	PQ_UNKNOWN,
 	PQ_RUNNING,
@@ -375,7 +376,10 @@ static inline struct kt_pq_rows *pq_begin(struct pq *pq, unsigned int table,
 	return &pq->rows[table];
 }
 
-/* End a row, and write the rows of its table if they fill a row group. */
+/*
+ * End a row, and write the rows of its table if they fill a row group.  The first error is kept
+ * in pq->s->error.
+ */
 static inline void pq_end(struct pq *pq, unsigned int table)
 {
 	int err = 0;

@@ -117,6 +117,7 @@ static void begin_irq_row(struct pq *pq, struct pq_cpu *c,
 {
 	const uint32_t id = irq_number_of(e, kind);
 
+	/* A handler that is nested deeper has no row. */
 	if (c->depth < PQ_NEST)
 		c->irqs[c->depth++] = (struct pq_irq){ (uint8_t)kind, id, e->ts };
 	if (kind == KIND_SOFTIRQ)

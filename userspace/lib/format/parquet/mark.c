@@ -9,8 +9,10 @@
 #include "internal.h"
 
 #define DEPTH_SHIFT 32
-#define DEPTH_MAX   1024U      /* deeper spans have no duration */
-#define SPANS_MAX   (1U << 20) /* most open spans that are known */
+#define DEPTH_MAX \
+	1024U /* most open spans of a marker; a further begin opens none */
+#define SPANS_MAX \
+	(1U << 20) /* most entries of pq->spans: open spans, and their markers */
 
 /* Return the owner of a marker: thread id + 1, or 0 if the marker is global. */
 static uint32_t marker_owner_of(const struct ktape_event *e)
@@ -18,6 +20,10 @@ static uint32_t marker_owner_of(const struct ktape_event *e)
 	return e->dat20 & 1 && e->tid >= 0 ? (uint32_t)e->tid + 1 : 0;
 }
 
+/*
+ * Open a span.  One beyond SPANS_MAX is counted, one beyond DEPTH_MAX is ignored; the end of either
+ * closes the span around it, if there is one.
+ */
 static void begin_span(struct pq *pq, const struct ktape_event *e)
 {
 	const uint32_t id = ktape_event_arg(e, 0);

@@ -14,7 +14,7 @@
  * @text: the name
  * @len: bytes of @text
  *
- * Return: the number, or PQ_NONE after an error.
+ * Return: the number, or PQ_NONE after an error, which is in pq->s->error.
  */
 int64_t pq_name(struct pq *pq, const char *text, size_t len)
 {
@@ -110,7 +110,9 @@ static bool is_of_event(unsigned int type)
  * @type: enum ktape_field_type
  * @value: the value
  *
- * A name is looked up once, and again after a change of the registry (pq->turn).
+ * A name is looked up once, and again after a change of the registry (pq->turn).  Names that
+ * depend on the event, too, are looked up each time.  Not for threads: their changes do not count
+ * in pq->turn.
  *
  * Return: the number of the name, or PQ_NONE.
  */

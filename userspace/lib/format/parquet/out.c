@@ -84,7 +84,10 @@ static int parquet_begin(struct kt_sink *s)
 	return err ? err : pq_place_open(pq, folder, size, capture);
 }
 
-/* Note the first and the last time of the trace.  The first is in its name (place.c). */
+/*
+ * Note the first and the last time of the trace.  The first is in its name (place.c).
+ * Return: 0 or negative errno.
+ */
 static int begin_at(struct pq *pq, uint64_t ts)
 {
 	if (pq->begun) {
@@ -189,6 +192,7 @@ static int parquet_end(struct kt_sink *s)
 	struct pq *pq = s->state;
 	int err = s->error;
 
+	/* A trace without events has files, too, which begin_at() prepares. */
 	if (!err)
 		err = begin_at(pq, pq->last);
 	if (!pq->single && !err) {

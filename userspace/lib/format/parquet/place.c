@@ -96,7 +96,7 @@ static int open_table_folder(struct pq *pq, const char *path)
  * pq_place_open() - Open the single file, or the folder
  * @pq: the tables
  * @folder: DIR; NULL = a single file, that of the sink
- * @size: bytes of a file
+ * @size: bytes from which a file is followed by the next one
  * @capture: CAPTURE; NULL = from UUID and first event
  *
  * Return: 0 or negative errno.
@@ -167,7 +167,7 @@ int pq_place_begin(struct pq *pq)
 	if (name < 0 || host < 0)
 		return pq->s->error;
 	for (unsigned int i = 0; i < PQ_TABLES; i++) {
-		pq->rows[i].same[0] = (uint32_t)name;
+		pq->rows[i].same[0] = (uint32_t)name; /* trace_id, the first column */
 		pq->rows[i].dated = kt_is_dated(info, pq->begin);
 		pq->rows[i].utc = ktape_epoch_ns(info, pq->begin) -
 				  pq_time(pq, pq->begin);
@@ -236,7 +236,10 @@ static int make_table_file(struct pq *pq, unsigned int table, int64_t day,
 	return err;
 }
 
-/* Find the open file of a table for a day, made if needed.  Return: 0 or negative errno. */
+/*
+ * Find the open file of a table for a day, made if needed; then files of much earlier days are
+ * completed.  Return: 0 or negative errno.
+ */
 static int find_file(struct pq *pq, unsigned int table, int64_t day,
 		     struct file **file)
 {
@@ -353,9 +356,11 @@ static int put_single(struct pq *pq, const struct kt_pq_part *part)
 }
 
 /**
- * pq_flush() - Write the rows of a table as a row group
+ * pq_flush() - Write the rows of a table as a row group, or one for each day
  * @pq: the tables
  * @table: enum pq_table
+ *
+ * The rows are gone then, also after an error.
  *
  * Return: 0 or negative errno.
  */
@@ -389,7 +394,7 @@ static void escape_host(const char *host, char *to, size_t size)
 	if (!*host)
 		host = "unknown";
 	for (; *host && len + 4 < size; host++) {
-		/* A path may not begin with a dot: such names are hidden. */
+		/* A first dot is escaped, too: by itself such a name is hidden, "." or "..". */
 		if (strchr(plain, *host) && (len || *host != '.'))
 			to[len++] = *host;
 		else
@@ -485,6 +490,8 @@ static int put_empty(struct pq *pq, unsigned int table)
 /**
  * pq_place_end() - Write what is left, and give all files their names
  * @pq: the tables
+ *
+ * A single file is the output of the sink, which gives it its name.
  *
  * Return: 0 or negative errno.
  */

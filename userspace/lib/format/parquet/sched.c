@@ -183,6 +183,7 @@ void pq_wake(struct pq *pq, const struct ktape_event *e)
 	if (!t->tid || is_thread_running(pq, t) || t->state == PQ_READY ||
 	    t->state == PQ_PREEMPTED)
 		return;
+	/* sched_wakeup may come on another CPU than the waker's: sched_waking counts more. */
 	if (by >= 0 && (kind != PQ_WORD_WAKEUP || !t->waker))
 		t->waker = (uint32_t)by + 1;
 	if (kind != PQ_WORD_WAKING)
@@ -212,6 +213,8 @@ void pq_blocked(struct pq *pq, const struct kt_line *l)
  * @c: the CPU
  * @cpu: its number
  * @ts: the time, in ticks
+ *
+ * From then on it is not known which thread runs, or what the thread of the slice does.
  */
 void pq_cut(struct pq *pq, struct pq_cpu *c, uint32_t cpu, uint64_t ts)
 {

@@ -3,8 +3,8 @@
  * The tables and their columns, once: PQ_TABLE opens a table, PQ_END closes it.
  *
  *   PQ_TABLE(NAME, name, sorts, help)
- *	sorts: rows are made at the end of what they describe, so they are put into
- *	the order of their time before they are written
+ *	sorts: rows are made at the end of what they describe, or at the end of the trace,
+ *	so they are put into the order of their time before they are written
  *   PQ_ID(NAME)	the column trace_id, in every table the first one
  *   PQ_TIME(NAME)	the columns trace_id, ts, ts_utc
  *   PQ_COLUMN(NAME, COLUMN, column, TYPE, null, unit, help)

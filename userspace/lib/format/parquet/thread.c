@@ -80,6 +80,10 @@ static void learn_thread_row(struct pq *pq, uint32_t utid,
 		t->cgroup = pq_name(pq, c->name, c->name_len);
 }
 
+/*
+ * Make a thread, the newest of its id.
+ * Return: its utid; -1 if there are too many, which is counted, or without memory.
+ */
 static int64_t new_thread(struct pq *pq, int32_t tid)
 {
 	struct pq_thread *t;
@@ -159,9 +163,11 @@ struct pq_thread *pq_thread(struct pq *pq, int32_t tid, uint64_t ts)
 }
 
 /**
- * pq_registry() - Forget names that a change of the registry may have made stale
+ * pq_registry() - Look names up again that a change of the registry may have made stale
  * @pq: the tables
  * @e: registry record
+ *
+ * That is the thread of the record when it is used next, or all other names (pq->turn).
  */
 void pq_registry(struct pq *pq, const struct ktape_event *e)
 {

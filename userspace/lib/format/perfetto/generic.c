@@ -88,6 +88,7 @@ int pf_generic_descriptors(struct perfetto *pf)
 	return 0;
 }
 
+/* Write the name of a function, or its token in hexadecimal if it has none. */
 static char *put_generic_function(struct perfetto *pf, char *p, uint32_t number,
 				  uint64_t token, uint64_t ts)
 {
@@ -101,7 +102,10 @@ static char *put_generic_function(struct perfetto *pf, char *p, uint32_t number,
 	return pf_bytes(p, number, hex, (size_t)(kt_put_hex(hex, token) - hex));
 }
 
-/* Return the number of bytes or words that are written, and count an end that is cut. */
+/*
+ * Return the number of bytes or words that are written, and count an end that is cut.  @most:
+ * LIST_SHOWN for words, TEXT_SHOWN for bytes.
+ */
 static uint32_t shown_count(struct perfetto *pf, const struct kt_fields *at,
 			    uint32_t most)
 {

@@ -23,8 +23,9 @@
 #include "format/writer.h"
 #include "format/object_state.h"
 
-#define PF_CPUS		   1024U /* the viewer refuses a trace with more */
-#define PF_BUNDLE_BYTES	   (48U << 10)
+#define PF_CPUS 1024U /* the viewer refuses a trace with more */
+#define PF_BUNDLE_BYTES \
+	(48U << 10)	     /* events of a CPU that are written at once */
 #define PF_SEQUENCE_FTRACE 1 /* packets with ftrace events and names */
 #define PF_SEQUENCE_TRACKS 2 /* packets with tracks and their events */
 
@@ -90,7 +91,8 @@ struct pf_cpu {
 
 struct pf_plan;
 
-#define PF_NAME_BYTES 256U
+#define PF_NAME_BYTES \
+	256U /* most bytes of the name of a track or of an event on one */
 
 /* Kinds of tracks: the upper byte of a track id. */
 enum pf_track {
@@ -110,8 +112,10 @@ enum pf_track {
  * @kind: enum pf_track
  * @tid: thread that the viewer shows it under, or -1: none.  Value tracks have
  *	-1; that of a thread has the thread in its name
- * @whose: CPU, or thread id + 1; part of the track id
- * @id: marker, object or ring, part of the track id
+ * @whose: CPU, or thread id + 1, or 0; part of the track id.  PF_ON_EVENT: 1 for a thread,
+ *	0 for a CPU; PF_ON_STATE: upper part of the object's key
+ * @id: marker or ring, 0 if neither matters; part of the track id.  PF_ON_EVENT: thread or CPU;
+ *	PF_ON_STATE: lower part of the object's key
  * @counter: it is a counter track
  */
 struct pf_place {

@@ -15,9 +15,10 @@
 #define DEADLINE_PRIO 255
 #define IDLE_EXIT     255
 #define OTHER_TABLE   (3U << 16) /* compat or x32, in dat20 of system calls */
-#define LARGE	      (1U << 18) /* there: the number does not fit */
-#define SYS_ENTER     329	 /* field numbers of ftrace events */
-#define SYS_EXIT      330
+#define LARGE \
+	(1U << 18) /* in the same dat20: the number does not fit its 16 bits */
+#define SYS_ENTER 329 /* field numbers of ftrace events */
+#define SYS_EXIT  330
 
 /* How a field of the event table becomes a field of ftrace's event. */
 enum how {
@@ -335,6 +336,7 @@ static void put_blocked(struct perfetto *pf, const struct ktape_event *e)
 	m = pf_open(start, PF_BUNDLE_EVENT);
 	p = put_event_head(pf, m, e);
 	inner = pf_open(p, pf->plans[KTAPE_EV_SCHED_BLOCKED]->field);
+	/* The fields are those that rows[] has for this event. */
 	p = pf_number(inner, 1, (uint32_t)c->blocked_tid);
 	p = pf_number(p, 2, c->blocked_caller);
 	p = pf_number(p, 3, c->blocked_io);
@@ -343,7 +345,10 @@ static void put_blocked(struct perfetto *pf, const struct ktape_event *e)
 	c->len += (uint32_t)(p - start);
 }
 
-/* Keep a sched_blocked of the running thread until its switch.  Return: true if kept. */
+/*
+ * Keep a sched_blocked of the running thread until its switch.  If another one of its CPU comes
+ * before that, it is dropped.  Return: true if kept.
+ */
 static bool keep_blocked(struct perfetto *pf, const struct ktape_event *e)
 {
 	struct pf_cpu *c = pf->cpus[e->cpu];
@@ -362,7 +367,10 @@ static bool keep_blocked(struct perfetto *pf, const struct ktape_event *e)
  * @pf: trace being written, with a bundle for the event's CPU
  * @e: event that fits the event table
  *
- * Return: false if ftrace has no such event; nothing was written then.
+ * A sched_blocked may be written later, at the switch.
+ *
+ * Return: false if ftrace has no such event, or if it is a system call of a table that the
+ * viewer has no names for; nothing was written then.
  */
 bool pf_mapped(struct perfetto *pf, const struct ktape_event *e)
 {

@@ -11,7 +11,10 @@ static struct kt_line line_of(const struct perfetto *pf, const struct ktape_even
 	return kt_line_of(pf->s->info, pf->s->registry, e, false);
 }
 
-/* Write the name that ktape dump shows, else @kind and the number. */
+/*
+ * Write the name that ktape dump shows, else @kind and the number, to @to without a NUL.
+ * Return: number of bytes.
+ */
 static size_t put_track_name(const struct perfetto *pf,
 			     const struct ktape_event *e, char *to,
 			     unsigned int type, const char *kind, uint32_t id)
@@ -36,6 +39,7 @@ static size_t put_owner(struct perfetto *pf, const struct ktape_event *e,
 	return (size_t)snprintf(to, room, ", thread %d", e->tid);
 }
 
+/* Write a marker or value on its track.  A message stands in the place of the marker's name. */
 static void put_track_marker(struct perfetto *pf, const struct ktape_event *e)
 {
 	static const uint8_t types[] = {

@@ -10,9 +10,9 @@
 #include "internal.h"
 
 #define FIRST_ROOM 256U
-#define ROOM_MAX   (1U << 20) /* slots, of which at most half are used */
-#define KTHREAD	   (1U << 16) /* in param2 of a thread */
-#define KTHREADD   2
+#define ROOM_MAX   (1U << 20)	/* slots, of which at most half are used */
+#define KTHREAD	   (1U << 16)	/* in param2 of a thread */
+#define KTHREADD   2		/* process that has made all kernel threads */
 #define NAMED	   (1ULL << 32) /* set in interned ids, to differ from tokens */
 
 /* Hash with the table's address, so that a crafted trace cannot force collisions. */
@@ -123,6 +123,10 @@ static bool threads_grow(struct perfetto *pf)
 	return true;
 }
 
+/*
+ * Return the slot of a thread, valid until the next call; a new one has an old @names_version, so
+ * that it is looked up.  NULL: no memory, so that writing fails.
+ */
 static struct pf_thread *find_perfetto_thread(struct perfetto *pf, int32_t tid)
 {
 	struct pf_thread *t;
@@ -181,6 +185,7 @@ static void put_tree(struct perfetto *pf, const struct pf_thread *t,
 	pf_packet_done(pf, pf_close(tree, p));
 }
 
+/* Take what the registry knows of a thread, and write it to the process tree if it is new there. */
 static void look_up_thread(struct perfetto *pf, struct pf_thread *t, uint64_t ts)
 {
 	const struct ktape_object_info *o;

@@ -13,7 +13,8 @@
  *		  viewer's tables of scheduling, interrupts and system calls fill
  *	mark.c,   markers, values, ISRs, gate spans, exceptions, texts and user
  *	user.c	  events become slices, instants or counters on tracks
- *	generic.c all others become generic ftrace events with our fields
+ *	generic.c all others become generic ftrace events with our fields; so do exceptions,
+ *		  of which a track has no place for all fields
  *
  * Times are CLOCK_BOOTTIME.  Lost events show as lost_events in the next bundle,
  * in the statistics, and as slices on the track "Lost data".  Not written, but

@@ -78,9 +78,9 @@ void pf_packet_long_done(struct perfetto *pf, char *p)
 }
 
 /**
- * pf_flush() - write the bundle of a CPU
+ * pf_flush() - write the bundle of a CPU, unless it is empty and no loss is to be told
  * @pf: trace being written
- * @cpu: CPU that has a bundle
+ * @cpu: CPU that has a bundle, which is empty then
  */
 void pf_flush(struct perfetto *pf, uint32_t cpu)
 {

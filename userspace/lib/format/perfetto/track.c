@@ -18,11 +18,11 @@ static uint64_t track_id(unsigned int kind, uint32_t whose, uint32_t id)
  * pf_describe() - look up a track, and describe it to the viewer if it is new
  * @pf: trace being written
  * @at: the track
- * @name: its name
+ * @name: its name, which is cut to PF_NAME_BYTES
  * @len: bytes of @name
  * @ts: time of the event, in ticks
  *
- * Return: the track id.
+ * Return: the track id, also if the sink has failed.
  */
 uint64_t pf_describe(struct perfetto *pf, const struct pf_place *at,
 		     const char *name, size_t len, uint64_t ts)

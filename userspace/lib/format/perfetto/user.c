@@ -153,7 +153,10 @@ static void put_perfetto_instant(struct perfetto *pf, const struct kt_line *l,
 	pf_packet_long_done(pf, pf_close_long(m, p));
 }
 
-/* Bound the number of state tracks for the viewer's sake.  @key: object, not 0. */
+/*
+ * Bound the number of state tracks for the viewer's sake.  @key: object, not 0.
+ * Return: false if it may not have one, which is counted.
+ */
 static bool may_have_track(struct perfetto *pf, uint64_t key)
 {
 	if (pf_set_has(&pf->state_tracks, key))

@@ -46,7 +46,7 @@ static bool is_valid_config(const struct kt_rkh_config *c)
 /*
  * Read the configuration record.  It has neither sequence number nor time stamp, and a
  * checksum only if its own flags say so.  @c->id is given; all other members are set.
- * Return: false if the frame is no configuration record.
+ * Return: false if the frame is no configuration record; @c is unchanged then.
  */
 bool kt_rkh_get_config(struct kt_rkh_config *c, const uint8_t *data, size_t len)
 {
@@ -124,7 +124,10 @@ void kt_rkh_pack(const struct kt_rkh_config *c, uint32_t words[KT_RKH_CONFIG_WOR
 	words[3] = (uint32_t)c->id << 8 | c->esize;
 }
 
-/* Unpack the arguments of that user event.  Return: false if a width is impossible. */
+/*
+ * Unpack the arguments of that user event.
+ * Return: false if a width is impossible; @c is unchanged then.
+ */
 bool kt_rkh_unpack(struct kt_rkh_config *c,
 		   const uint32_t words[KT_RKH_CONFIG_WORDS])
 {

@@ -38,6 +38,8 @@ static void set_raw(struct kt_rkh_import *t, struct kt_foreign *f,
  * @seq: sequence number of the first event if the configuration is assumed, from options or
  *	defaults; -1 if it comes from a record of the stream
  *
+ * Of a Linux stream nothing is delivered: its events are native ones.
+ *
  * Return: 0 or negative errno.
  */
 int kt_rkh_emit_config(struct kt_import *s, uint64_t ts, int seq)
@@ -286,7 +288,7 @@ bool kt_rkh_fits_linux(const struct kt_rkh_import *t,
 }
 
 /*
- * Deliver a native event or loss of a Linux stream.
+ * Deliver a native event or loss of a Linux stream, which kt_rkh_fits_linux() has accepted.
  * Return: 0, negative errno, or 1 if its opcode is not in the event table.
  */
 static int emit_linux(struct kt_import *s, unsigned int user, size_t size,

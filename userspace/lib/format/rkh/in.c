@@ -43,7 +43,7 @@ static const struct ktape_codec_option options[] = {
 
 /*
  * Convert a time stamp to a time.  Stamps wrap.  A small step backwards is no wrap: the
- * event gets the time of the event before it.
+ * event gets the time of the event before it.  Without time stamps each event takes a tick.
  */
 static uint64_t time_of_stamp(struct kt_import *s, uint32_t stamp)
 {
@@ -69,7 +69,10 @@ static uint64_t time_of_stamp(struct kt_import *s, uint32_t stamp)
 	return t->ts + step;
 }
 
-/* Deliver the loss that the sequence number shows before an event. */
+/*
+ * Deliver the loss that the sequence number shows before an event.  Before the first number, it
+ * is a loss of unknown size if there were invalid frames.
+ */
 static int follow_rkh_seq(struct kt_import *s, uint8_t seq, uint64_t ts)
 {
 	struct kt_rkh_import *t = s->state;
@@ -101,7 +104,10 @@ static int note_bad(struct kt_import *s)
 
 /* ---- frames --------------------------------------------------------------- */
 
-/* Take a configuration record: it holds for the frames after it. */
+/*
+ * Take a configuration record: it holds for the frames after it.  An earlier one that no event
+ * has followed is delivered first.
+ */
 static int take_config(struct kt_import *s, const struct kt_rkh_config *c)
 {
 	struct kt_rkh_import *t = s->state;
@@ -202,6 +208,10 @@ static int take_rkh_frame(struct kt_import *s, const uint8_t *frame, size_t len)
 	return take_rkh_event(s, &e);
 }
 
+/*
+ * Deliver what is left.  The input may go on after a pause: note what was delivered.
+ * Return: 0 or negative errno.
+ */
 static int end_rkh_input(struct kt_import *s)
 {
 	struct kt_rkh_import *t = s->state;
@@ -298,6 +308,7 @@ static void look_rkh_at_frames(struct first_frames *l, unsigned int width,
 		bool follows;
 		int next;
 
+		/* The first frame may have lost its beginning. */
 		if (!frame || p == data)
 			continue;
 		next = size < 0 ? -1 : kt_rkh_behind_id(width, plain, (size_t)size);

@@ -21,13 +21,14 @@
 #include "format/reader.h"
 #include "format/writer.h"
 
-#define KT_RKH_FLAG	    0x7eU /* ends a frame */
-#define KT_RKH_ESCAPE	    0x7dU /* before an escaped byte */
-#define KT_RKH_FLIP	    0x20U /* what an escaped byte is xored with */
-#define KT_RKH_IDS	    256U
-#define KT_RKH_FRAME_MAX    8192U	/* bytes of a frame, without escapes */
-#define KT_RKH_FRAMED(n)    ((n)*2 + 1) /* the same with escapes and flag */
-#define KT_RKH_TYPED_MAX    (KT_RKH_FRAME_MAX * 5) /* bytes of typed arguments */
+#define KT_RKH_FLAG	 0x7eU /* ends a frame */
+#define KT_RKH_ESCAPE	 0x7dU /* before an escaped byte */
+#define KT_RKH_FLIP	 0x20U /* what an escaped byte is xored with */
+#define KT_RKH_IDS	 256U
+#define KT_RKH_FRAME_MAX 8192U	     /* bytes of a frame, without escapes */
+#define KT_RKH_FRAMED(n) ((n)*2 + 1) /* the same with escapes and flag */
+/* Bytes of typed arguments: an address of 1 byte and its format become 9 bytes. */
+#define KT_RKH_TYPED_MAX    (KT_RKH_FRAME_MAX * 5)
 #define KT_RKH_FIELDS	    8
 #define KT_RKH_WHY	    80	/* room for a reason */
 #define KT_RKH_CONFIG_FRAME 32	/* room for a configuration record */

@@ -145,6 +145,7 @@ static uint8_t *put_rkh_memory(struct kt_sink *s, uint8_t *p,
 		kt_sink_miss(s, "ends of buffers beyond 2048 bytes", 1);
 	if (!data)
 		return p;
+	/* An empty buffer is one empty piece, so that the reader knows that there is one. */
 	do {
 		size_t part = (size_t)kt_min(left, UINT8_MAX);
 

@@ -61,7 +61,11 @@ static bool is_config(const struct ktape_event *e)
 	       ktape_event_arg(e, 0) == (KTAPE_FORMAT_ID_RKH | KT_RKH_TCFG);
 }
 
-/* Use the configuration of an RKH target, to write its stream again. */
+/*
+ * Use the configuration of an RKH target, to write its stream again.  In a Linux stream it is left
+ * out and counted.  One that the reader assumed was no record of the stream and becomes none; it
+ * has the number of the first event.
+ */
 static int follow_config(struct kt_sink *s, const struct ktape_event *e)
 {
 	struct kt_rkh_sink *t = s->state;
@@ -86,7 +90,7 @@ static int follow_config(struct kt_sink *s, const struct ktape_event *e)
 	return err;
 }
 
-/* Write the first @nr losses. */
+/* Write the first @nr losses, and forget them. */
 static int put_losses(struct kt_sink *s, unsigned int nr)
 {
 	struct kt_rkh_sink *t = s->state;
@@ -138,6 +142,7 @@ static int rkh_event(struct kt_sink *s, const struct ktape_event *e)
 	struct kt_rkh_sink *t = s->state;
 	int err = 0;
 
+	/* Only a Linux stream can begin with a loss, so @e cannot set a configuration any more. */
 	if (t->nr_losses && !t->begun)
 		err = begin_linux(s, e->ts);
 	if (!err)
@@ -158,6 +163,7 @@ static int rkh_notice(struct kt_sink *s, const struct ktape_notice *n)
 
 	if (!t->rewrite)
 		return keep_loss(s, n);
+	/* A gap in the numbers shows up to 255 lost events. */
 	t->seq = (uint8_t)(t->seq + n->count);
 	if (!n->count)
 		kt_sink_miss(s, "gaps of an unknown number of events", 1);

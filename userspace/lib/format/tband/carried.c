@@ -89,6 +89,8 @@ static int emit_carried(struct kt_import *s, struct kt_foreign *f)
  * @e: the event that carries it
  * @size: bytes of kt_foreign.raw
  *
+ * A loss before it is delivered first.  A malformed one is only notified of.
+ *
  * Return: as kt_import_emit().
  */
 int kt_tband_line_carried(struct kt_import *s, const struct kt_tband_event *e,

@@ -74,7 +74,7 @@ void kt_tband_check_put(struct kt_tband_event *e, uint32_t sum,
 	char *p = put_digits(text, c->seq, SEQ_DIGITS);
 
 	p = put_digits(p, sum, SUM_DIGITS);
-	p = put_digits(p, c->core, c->core > 63 ? 2 : c->core > 0);
+	p = put_digits(p, c->core, c->core > 63 ? CORE_DIGITS : c->core > 0);
 	memset(e, 0, sizeof(*e));
 	e->id = KT_TBAND_VALMARKER_NAME;
 	e->values[0] = c->name ? KT_TBAND_CHECK_NAME : KT_TBAND_CHECK_EVENT;

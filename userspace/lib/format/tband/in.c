@@ -78,7 +78,10 @@ static int take_digits(struct kt_import *s, int *high, int64_t *byte)
 	return 0;
 }
 
-/* As kt_frames_next(), for a hexadecimal input; the frame is already skipped. */
+/*
+ * As kt_frames_next(), for a hexadecimal input; the frame is already skipped.  The rest of one that
+ * is too long comes as the next frame.
+ */
 static int64_t next_hex(struct kt_import *s, const uint8_t **frame)
 {
 	struct kt_tband_import *t = s->state;
@@ -252,7 +255,7 @@ static int read_tband_word(struct kt_import *s, const char *key,
 	return -EINVAL;
 }
 
-/* Convert pairs of digits to bytes, skipping other characters.  Return: bytes. */
+/* Convert pairs of digits to bytes, skipping other characters.  Return: number of bytes. */
 static size_t tband_hex_to_bytes(uint8_t *to, size_t room, const uint8_t *data,
 				 size_t len)
 {
@@ -272,7 +275,7 @@ static size_t tband_hex_to_bytes(uint8_t *to, size_t room, const uint8_t *data,
 }
 
 /*
- * Look for the time resolution in the first frames.
+ * Look for the time resolution in the first frames, and take it.
  * Return: true if the search is over: it was found, or an event with a time came first.
  */
 static bool look_tband_at_frames(struct kt_import *s, const uint8_t *p, size_t len)
@@ -403,7 +406,11 @@ static int tband_open(struct kt_import *s)
 	return err;
 }
 
-/* Return how likely a binary input is Tonbandgeraet, by its first frames. */
+/*
+ * Return how likely a binary input is Tonbandgeraet, from 0 to 100, by its first frames:
+ * most if all are events and the first is one with which streams begin, less if there are few, or
+ * if some are no events.
+ */
 static int probe_binary(const uint8_t *data, size_t len)
 {
 	uint8_t event[1024];

@@ -84,7 +84,9 @@ static void forget_tasks(struct kt_tband_import *t)
 
 /*
  * Compare the sequence number of a check with the last one; a jump is a loss.  @own: the
- * group has an event or a name, which its number counts.
+ * group has an event or a name, which its number counts.  Lost events are noted in @gap or
+ * @unknown, to be delivered with the next event; lost names are only counted, those of a number
+ * that goes back as one.
  */
 static void follow_tband_seq(struct kt_tband_import *t,
 			     const struct kt_tband_check *c, bool own)
@@ -248,7 +250,7 @@ int kt_tband_line_take(struct kt_import *s, const uint8_t *frame, size_t len)
 }
 
 /**
- * kt_tband_line_end() - take what still waits at the end of a line
+ * kt_tband_line_end() - take what still waits at the end of a line, and tell of lost names
  * @s: the trace
  *
  * Return: 0 or negative errno.

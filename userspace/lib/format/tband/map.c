@@ -457,7 +457,10 @@ static void count_tband_left_out(struct kt_sink *s, const struct ktape_event *e)
 {
 	const struct kt_tband_sink *t = s->state;
 
-	/* In mode bare-metal kt_tband_put() has counted each event of threads as a whole. */
+	/*
+	 * In mode bare-metal kt_tband_put() has counted each event of threads as a whole.  Of the
+	 * others only irq_handler_exit has a field that is left out.
+	 */
 	if (t->bare && e->opcode != KTAPE_EV_IRQ_HANDLER_EXIT)
 		return;
 	kt_left_out_count(&t->left_out[e->opcode], s, e);

@@ -201,6 +201,8 @@ static bool is_carried(const struct kt_tband_sink *t, const struct kt_tband_even
  * @cpu: its CPU
  * @ts: its time on the trace clock
  *
+ * In mode bare-metal an event of FreeRTOS is counted instead.
+ *
  * Return: 0 or negative errno.
  */
 int kt_tband_put(struct kt_sink *s, const struct kt_tband_event *e,

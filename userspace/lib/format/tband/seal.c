@@ -33,6 +33,8 @@ static int put_check(struct kt_sink *s, bool name)
  * @s: the sink
  * @name: it was a name, else an event
  *
+ * An event that was left out has no group, and is not counted.
+ *
  * Return: 0 or negative errno.
  */
 int kt_tband_seal(struct kt_sink *s, bool name)

@@ -162,7 +162,11 @@ static int take_tband_event(struct kt_import *s, const struct kt_tband_event *e,
 	return err;
 }
 
-/* Take a frame that is no event: notify of it, and keep its bytes as a user event. */
+/*
+ * Take a frame that is no event: notify of it, and keep up to 255 bytes of it as a user event.  In
+ * a stream with checks only notify; in front of the first frame the input may just begin late.
+ * Return: 0 or negative errno.
+ */
 static int take_tband_bad(struct kt_import *s, const uint8_t *frame, size_t len,
 			  const char *why)
 {

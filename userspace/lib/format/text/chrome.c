@@ -15,8 +15,10 @@
  *	markers, values		b and e; C
  *	RTOS object states	b and e, or C
  *	thread names		M
- *	a loss			X "lost events"; slices that are open on the CPU end
- *	all others		i with all fields in args
+ *	a loss			X "lost events" or "overwritten events"; slices that are open on
+ *				the CPU end
+ *	all others		i with all fields in args; so is each user event, before the
+ *				state that it reports
  *
  * Times are microseconds of CLOCK_MONOTONIC with three decimals.  Each event has its fields
  * in the args of one of these; where there is no slice for it, it is an i.  Counters have
@@ -48,7 +50,7 @@
  * @s: sink
  * @states: states of RTOS objects
  * @markers: open markers by thread and id (struct open_marker)
- * @keys: of the user event that is written
+ * @keys: names of the fields of the user event being written, to number equal ones
  */
 struct chrome {
 	uint64_t calls[TIDS / 64];
@@ -292,6 +294,7 @@ static char *put_chrome_irq(char *p, struct chrome *t, const struct kt_line *l,
 		return t->depth[e->cpu] ?
 			       put_chrome_args(end_chrome_slice(p, t, l), l) :
 			       put_chrome_instant(p, t, l);
+	/* Their ends are missing, because they were filtered out, for example. */
 	if (t->depth[e->cpu] == DEPTH_MAX)
 		p = close_slices(p, t, l);
 	t->depth[e->cpu]++;
@@ -367,8 +370,9 @@ static struct open_marker *marker_at(const struct kt_map_entry *entry)
 }
 
 /*
- * Keep the name of a marker that begins.  If MARKERS_MAX markers are open, it is not kept;
- * the end event then uses the name that the marker has by then.
+ * Keep the name of a marker that begins, or count one more begin of an open one.  If
+ * MARKERS_MAX markers are open, the name is not kept; the end event then uses the name that
+ * the marker has by then.  Without memory writing fails.
  */
 static void keep_marker(struct chrome *t, uint32_t whose, uint32_t id,
 			const struct kt_name *name)
@@ -416,7 +420,8 @@ static void free_markers(struct chrome *t)
 
 /*
  * Write one end of a marker.  The viewer pairs both ends by name, and the name may
- * change in between, so the end event uses the name that the begin event had.
+ * change in between, so the end event uses the name that the begin event had; and so does
+ * a begin inside the same marker.
  */
 static char *put_chrome_marker(char *p, struct chrome *t, const struct kt_line *l)
 {
@@ -445,7 +450,7 @@ static char *put_chrome_marker(char *p, struct chrome *t, const struct kt_line *
 	return put_chrome_args(kt_put_char(p, '"'), l);
 }
 
-/* Count what a counter has no place for: a name stands in the place of the number. */
+/* Count what a counter has no place for: its message, and its number if it has a name. */
 static void count_value(struct chrome *t, const struct kt_line *l)
 {
 	const struct kt_name name =
@@ -545,7 +550,11 @@ static char *put_named_user(char *p, struct chrome *t, const struct kt_line *l,
 	return put_user_fields(p, l, user);
 }
 
-/* Write a user event with the fields of its format; without a name, as an instant. */
+/*
+ * Write a user event as an instant with the fields of its format, or as any other event if
+ * the format or its name is not known.  The change of a state that it reports comes after it.
+ * Without memory nothing is written, and writing fails.
+ */
 static char *put_chrome_user(char *p, struct chrome *t, const struct kt_line *l)
 {
 	struct kt_state_change c;
@@ -579,6 +588,10 @@ static char *put_chrome_meta(char *p, struct chrome *t, const char *what,
 	return kt_put_str(kt_put_json(p, name, len), "}}");
 }
 
+/*
+ * Write the name that a registry record gives a thread, and the same for its process if the
+ * thread leads it.  Not written: other objects, and records that end a name (bit 8 of dat20).
+ */
 static char *put_chrome_object(char *p, struct chrome *t,
 			       const struct ktape_event *e)
 {
@@ -671,7 +684,10 @@ static int chrome_event(struct kt_sink *s, const struct ktape_event *e)
 	return s->error;
 }
 
-/* Write a loss.  End the open slices of the CPU: their ends may be lost. */
+/*
+ * Write a loss, or what was overwritten before the ring begins.  End the open slices of the
+ * CPU: their ends may be lost.
+ */
 static int chrome_notice(struct kt_sink *s, const struct ktape_notice *n)
 {
 	const struct ktape_event at = { .ts = n->from, .cpu = n->cpu };

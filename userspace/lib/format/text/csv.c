@@ -57,7 +57,7 @@ static char *put_csv_comm(char *p, const struct kt_sink *s,
 	return o ? kt_put_cell(p, o->name, o->name_len) : p;
 }
 
-/* Write the object that follows "fields": in the event's line of JSON. */
+/* Write the object behind "fields": in the event's line of JSON; without one, nothing. */
 static char *put_csv_fields(char *p, struct csv *c, const struct kt_sink *s,
 			    const struct ktape_event *e)
 {
@@ -86,6 +86,7 @@ static int csv_event(struct kt_sink *s, const struct ktape_event *e)
 		c->line = line;
 		c->cap = bound;
 	}
+	/* Twice: each quote of the JSON is doubled. */
 	p = kt_sink_room(s, bound * 2);
 	if (!p)
 		return s->error;

@@ -73,6 +73,11 @@ static const char head[] =
 #define SKB   "dev={dev:n} skbaddr={skb:x} len={len}"
 #define WORK  "work struct {work:x}: function {function:f}"
 
+/*
+ * An event's opcode, a group that is unused here, its name in ftrace, and the text after the
+ * name.  struct kt_layout_row explains {field:LETTER}: c is a thread's name, p a priority, x an
+ * address, f a function, n an object's name, v a value's.
+ */
 static const struct kt_layout_row rows[] = {
 	{ KTAPE_EV_SCHED_SWITCH, NULL, "sched_switch",
 	  "prev_comm={prev_tid:c} prev_pid={prev_tid} prev_prio={prev_prio:p} prev_state={prev_state:s} ==> next_comm={next_tid:c} next_pid={next_tid} next_prio={next_prio:p}" },
@@ -220,7 +225,7 @@ static void count_trace_marker(struct kt_sink *s, const struct kt_line *l)
 
 	if (e->opcode != KTAPE_EV_TEXT) {
 		nr += e->blob_size != 0;
-		/* Left out are the number where the name is written, and both of an end. */
+		/* The number is left out where the name is written; an end has neither. */
 		nr += e->opcode == KTAPE_EV_MARK_END ||
 		      kt_name_of(l, type, ktape_event_arg(e, 0)).text;
 	}

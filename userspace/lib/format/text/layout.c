@@ -36,7 +36,7 @@ struct kt_layout_plan {
 	struct piece pieces[PIECES];
 };
 
-/* Resolve the text between two braces.  Return: false: there is no such field. */
+/* Resolve the text between two braces.  Return: false if the event has no such field. */
 static bool take_printed_value(struct piece *piece,
 			       const struct ktape_event_desc *d,
 			       const char *text, size_t len)
@@ -60,6 +60,7 @@ static bool take_printed_value(struct piece *piece,
 	return kt_place_find(d, name, &piece->place);
 }
 
+/* Return: false if the text has too many pieces, a brace is open, or a field is unknown. */
 static bool resolve_row(struct kt_layout_plan *plan)
 {
 	const struct ktape_event_desc *d = ktape_event_desc(plan->row->opcode);
@@ -167,7 +168,10 @@ char *kt_layout_hex(char *p, uint64_t v, unsigned int digits)
 	return p + digits;
 }
 
-/* Write the name of a thread, escaped so that it cannot break the line. */
+/*
+ * Write the name of a thread, escaped so that it cannot break the line.  As in ftrace, the idle
+ * thread is swapper/CPU, and an unknown thread <...>.
+ */
 char *kt_layout_comm(char *p, const struct kt_line *l, int32_t tid)
 {
 	const struct ktape_object_info *t;

@@ -234,6 +234,10 @@ static bool has_all_fields(const struct printer *t, const struct ktape_event *e)
 	return !kt_layout_row(&t->layout, e);
 }
 
+/*
+ * Write the name that a registry record gives a thread or, if the thread leads it, a process.
+ * Not written: other objects, and records that end a name (bit 8 of dat20).
+ */
 static char *put_traceprinter_named(char *p, const struct kt_line *l)
 {
 	const struct ktape_event *e = l->event;

@@ -6,6 +6,7 @@
  *	number, name, abbreviation, (r,g,b), (r,g,b), label1, ... label4
  *
  * with comments from // on.  Colours and abbreviation are for TraceX's screen and ignored.
+ * Only number and name must be there.  Names and labels are cut to KT_CUSTOM_TEXT.
  */
 #include "util/parse.h"
 

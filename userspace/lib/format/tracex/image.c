@@ -281,7 +281,7 @@ enum kt_image_form kt_image_form_of(const uint8_t *data, size_t len)
 	return KT_IMAGE_UNKNOWN;
 }
 
-/* Read the window from @at on.  Return: its bytes, or negative errno. */
+/* Read the window from @at on.  Return: number of bytes in it, or negative errno. */
 static int64_t fill_window(struct kt_image *image, uint64_t at)
 {
 	uint64_t n = kt_min(KT_IMAGE_WINDOW, image->size - at);
@@ -299,9 +299,9 @@ static int64_t fill_window(struct kt_image *image, uint64_t at)
  * @image: the trace buffer
  * @at: offset of the first byte
  * @len: number of bytes, up to KT_IMAGE_WINDOW
- * @data: set to the bytes, valid until the next call
+ * @data: set to the bytes, valid until the next call; not set if there are none
  *
- * Return: number of bytes, less than @len at the end; or negative errno.
+ * Return: number of bytes, less than @len at the end and 0 behind it; or negative errno.
  */
 int64_t kt_image_read(struct kt_image *image, uint64_t at, size_t len,
 		      const uint8_t **data)
@@ -337,7 +337,10 @@ static uint64_t next_word(const struct kt_image *image, uint64_t at)
 	return at + 4 + ((next - address) & ~3ULL);
 }
 
-/* Find the TXTB header, because a dump of memory may begin before the trace buffer. */
+/*
+ * Let the image begin at the TXTB header, because a dump of memory may begin before the trace
+ * buffer.  Without a header the image stays as it is, and the reader in in.c fails.
+ */
 static void find_header(struct kt_image *image)
 {
 	const uint8_t *p;

@@ -13,11 +13,10 @@
  *		  2 parameters | name
  *	event	= thread | priority | number, core in bits 31-24 | time stamp | 4 words
  *
- * All but the first four bytes of an entry are 32-bit words in the byte order of the target;
- * addresses minus the base address are
- * offsets in the file.  A thread word of 0 is an entry that was never used.  Events are read
- * from the oldest on.  The time stamp is a timer that wraps within the mask and may count
- * down; most steps between events show which.
+ * All but the first four bytes of an entry, and its name, are 32-bit words in the byte order of
+ * the target; addresses minus the base address are offsets in the file.  A thread word of 0 is
+ * an event's place that was never used.  Events are read from the oldest on.  The time stamp is
+ * a timer that wraps within the mask and may count down; most steps between events show which.
  *
  * Each event is kept as a user event with its words, so that it can be written again.
  * Interrupts and switches of threads, derived from these events, are delivered as native
@@ -35,8 +34,8 @@
 #include "internal.h"
 
 #define HZ_MAX	     1000000000000ULL
-#define PRIO_UNKNOWN 120U
-#define PRIO_MAX     139U
+#define PRIO_UNKNOWN 120U /* as the Linux kernel counts: a thread with nice 0 */
+#define PRIO_MAX     139U /* the greatest there; larger ones become this */
 #define RAW_WORDS    8U
 
 enum phase { HEADER, OBJECTS, CUSTOMS, ENTRIES };
@@ -206,7 +205,10 @@ static uint64_t event_offset(const struct tracex *t, uint64_t n)
 	return t->buffer + nr * KT_TRACEX_ENTRY;
 }
 
-/* Read the @n-th event.  Return: 1, 0 if the place was never used, or negative errno. */
+/*
+ * Read the @n-th oldest event.
+ * Return: 1; 0 if the place was never used or is cut off; or negative errno.
+ */
 static int read_entry(struct tracex *t, uint64_t n, struct kt_threadx_entry *e)
 {
 	const uint8_t *p;
@@ -227,7 +229,10 @@ static int read_entry(struct tracex *t, uint64_t n, struct kt_threadx_entry *e)
 	return e->context != 0;
 }
 
-/* Find out whether the timer counts up or down, by most of the steps between events. */
+/*
+ * Find out whether the timer counts up or down, by most of the steps between events, and note
+ * the first time stamp.  Return: 0 or negative errno.
+ */
 static int find_direction(struct tracex *t)
 {
 	struct kt_threadx_entry e;
@@ -269,7 +274,10 @@ static void advance_time(struct tracex *t, uint32_t stamp)
 
 /* ---- native records --------------------------------------------------------------------- */
 
-/* Deliver a switch to thread @next, which is derived from event @e. */
+/*
+ * Note that thread @next runs on the core of @e, and with option derived deliver the switch to
+ * it.  @prio: of @next; @state: of the thread that leaves.
+ */
 static int emit_tracex_switch(struct kt_import *s, const struct kt_threadx_entry *e,
 			      uint32_t next, uint32_t prio, unsigned int state)
 {
@@ -479,12 +487,18 @@ static int emit_tracex_names(struct kt_import *s, const uint8_t *p, size_t len)
 	n.type = KTAPE_OBJ_THREAD;
 	n.id = (uint32_t)kt_threadx_tid(n.id);
 	n.param1 = n.id;
-	n.param2 = p[2] & KT_TRACEX_HAS_PRIO ? kt_min(p[3], PRIO_MAX) : PRIO_UNKNOWN;
+	n.param2 = p[2] & KT_TRACEX_HAS_PRIO ?
+			   kt_min(((uint32_t)p[2] << 8 | p[3]) & KT_THREADX_PRIO_MASK,
+				  PRIO_MAX) :
+			   PRIO_UNKNOWN;
 	f = (struct kt_foreign){ .tid = -1 };
 	return kt_import_name(s, &f, &n);
 }
 
-/* Deliver a registry entry.  Return: 1, 0 after the last one, or negative errno. */
+/*
+ * Deliver a registry entry.
+ * Return: 1; 0 after the last one, or where the file ends inside one; or negative errno.
+ */
 static int next_object(struct kt_import *s)
 {
 	struct tracex *t = s->state;

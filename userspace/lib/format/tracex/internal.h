@@ -48,10 +48,10 @@ enum kt_image_form {
  * @cap: bytes allocated for @data
  * @memory: the bytes of records
  * @first: address of the first byte that counts in @memory
- * @size: number of bytes
- * @begin: bytes of @data or @memory before the trace buffer
+ * @size: number of bytes, from @begin on
+ * @begin: bytes of @data or @memory before the trace buffer; a file has none
  * @window: part of the file or of @memory that was read last
- * @at: offset of @window from @base
+ * @at: offset of @window in the trace buffer
  * @there: bytes in @window
  */
 struct kt_image {

@@ -125,6 +125,7 @@ static struct object *object_at(struct kt_sink *s, uint8_t type, uint32_t id)
 	return more;
 }
 
+/* Set the name of an entry.  The end of one that does not fit with its NUL is cut and counted. */
 static void set_tracex_name(struct kt_sink *s, struct object *o,
 			    const void *name, size_t len)
 {
@@ -289,7 +290,7 @@ static void count_tracex_left_out(struct kt_sink *s,
 
 	if (e->cpu > CORE_MAX)
 		return; /* it is left out as a whole */
-	/* One of its two priorities is left out. */
+	/* One of its two priorities is left out, or all of it if it became no event. */
 	if (e->opcode == KTAPE_EV_SCHED_SWITCH)
 		kt_sink_miss(s, nr ? KT_LEFT_OUT : "sched_switch", 1);
 	/* The thread that runs is the one that creates another. */
@@ -370,7 +371,7 @@ static int put_header(struct kt_sink *s, uint32_t objects, uint64_t entries)
 		t->head.mask,
 		BASE,
 		registry,
-		t->big ? size : size << 16,
+		t->big ? size : size << 16, /* bytes 18 and 19 */
 		buffer,
 		buffer,
 		end,

@@ -41,7 +41,8 @@ static void put_name(unsigned int nr, unsigned int prio, uint32_t address,
 {
 	size_t at = 48 + nr * 48;
 
-	memcpy(image + at, (uint8_t[]){ 0, 1, 0x80, (uint8_t)prio }, 4);
+	memcpy(image + at,
+	       (uint8_t[]){ 0, 1, (uint8_t)(0x80 | prio >> 8), (uint8_t)prio }, 4);
 	put_image_word(at + 4, address);
 	put_image_word(at + 8, 0x1000);
 	put_image_word(at + 12, 0x400);
@@ -199,6 +200,38 @@ static void tracex_word_names(void)
 	}
 	ktape_trace_close(t);
 	check_equal(found, (1U << ARRAY_SIZE(lines)) - 1);
+	close(fd);
+}
+
+/*
+ * A priority has 10 bits, of which two are in the byte before.  One that Linux does not have
+ * becomes the greatest that it has, and not what its lower 8 bits say.
+ */
+static void wide_priorities(void)
+{
+	struct ktape_trace_options how = { .format = "tracex" };
+	const uint32_t wanted[] = { 139, 9 };
+	const struct ktape_event *e;
+	struct ktape_trace *t;
+	char path[CODEC_PATH];
+	unsigned int nr = 0;
+	int fd;
+
+	big = false;
+	make_tracex_image(0xffff, false);
+	put_name(0, 300, A, "alpha");
+	fd = codec_file(path, image, sizeof(image));
+	check_equal(ktape_trace_open(path, &how, &t, NULL), 0);
+	while (ktape_trace_next(t, &e) > 0) {
+		if (e->opcode != KTAPE_EV_REGISTRY ||
+		    (e->dat20 & 0xff) != KTAPE_OBJ_THREAD)
+			continue;
+		if (nr < ARRAY_SIZE(wanted))
+			check_equal(ktape_event_arg(e, 2), wanted[nr]);
+		nr++;
+	}
+	ktape_trace_close(t);
+	check_equal(nr, ARRAY_SIZE(wanted));
 	close(fd);
 }
 
@@ -570,6 +603,7 @@ static void tracex_golden(void)
 
 static const struct tap_test tests[] = {
 	{ "events and words by their names", tracex_word_names },
+	{ "priorities of more than 8 bits", wide_priorities },
 	{ "byte orders, masks, directions", tracex_byte_orders },
 	{ "round trip", tracex_round_trip },
 	{ "exported and read back", exported },
