@@ -248,7 +248,8 @@ static int dump_all(struct dump *d)
 			break;
 		d->lines++;
 	}
-	d->whole = !ret && !d->error && d->o.count && !signals_came();
+	/* With --count, the rest of the trace may have the CPUs that were not seen. */
+	d->whole = !ret && !d->error && d->lines < d->o.count && !signals_came();
 	return ret;
 }
 
