@@ -418,6 +418,7 @@ static int wait_for_firing(struct ktape_device *device, int wake,
 		{ .fd = wake, .events = POLLIN },
 	};
 	uint64_t n;
+	bool fired;
 	int ret;
 
 	for (;;) {
@@ -429,15 +430,17 @@ static int wait_for_firing(struct ktape_device *device, int wake,
 		ret = session_is_gone(device);
 		if (ret)
 			return ret < 0 ? ret : -ENODEV;
+		/* Non-blocking: poll() may have timed out without a firing. */
+		fired = read(t->eventfd, &n, sizeof(n)) == sizeof(n);
+		if (!fired && errno != EAGAIN && errno != EINTR)
+			return -errno;
+		/* After the read: @now has to count the firing that was read. */
 		*now = (struct ktape_trigger){ .id = t->id };
 		ret = ktape_device_trigger(device, KTAPE_TRIGGER_GET, now);
 		if (ret)
 			return ret;
-		/* Non-blocking: poll() may have timed out without a firing. */
-		if (read(t->eventfd, &n, sizeof(n)) == sizeof(n))
+		if (fired)
 			return 1;
-		if (errno != EAGAIN && errno != EINTR)
-			return -errno;
 	}
 }
 
