@@ -299,7 +299,8 @@ int cut_write(struct cut *cut, struct convert *c, const struct ktape_event *firs
 	int err = 0;
 
 	for (uint32_t cpu = 0; cpu < CPUS_MAX && !err; cpu++) {
-		if (cut->tid[cpu] != TID_NONE && cut->tid[cpu] >= 0)
+		/* Negative: no event so far (TID_NONE), or the thread is not known. */
+		if (cut->tid[cpu] >= 0)
 			err = write_thread(c, cut, cpu, ts, write);
 	}
 	for (struct slice *s = cut->oldest; s && !err; s = s->newer) {

@@ -41,7 +41,6 @@
 #define THREADS		"-k40"	  /* number of threads that live pages show */
 
 struct serve_http {
-	const struct serve *s;
 	struct MHD_Daemon *daemon;
 };
 
@@ -627,7 +626,6 @@ int serve_http_start(struct serve *s, struct serve_http **http)
 	info = mhd.get_daemon_info(h->daemon, MHD_DAEMON_INFO_BIND_PORT);
 	if (info)
 		s->port = info->port;
-	h->s = s;
 	*http = h;
 	return 0;
 }
