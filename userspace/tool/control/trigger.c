@@ -407,7 +407,7 @@ static int run_trigger_command(const struct ktape_trigger *t, char **argv)
 
 /*
  * Wait until the trigger fires.  Poll for a destroyed session or a removed trigger
- * every CHECK_MS, because the eventfd does not report them.
+ * every CHECK_MS, because the eventfd does not report them.  @now: set to the trigger's counts.
  * Return: 1: fired, 0: a signal came, or negative errno.
  */
 static int wait_for_firing(struct ktape_device *device, int wake,
@@ -444,6 +444,11 @@ static int wait_for_firing(struct ktape_device *device, int wake,
 	}
 }
 
+/*
+ * Run the command whenever the trigger fires, until it has fired --limit times or a signal comes.
+ * Firings while the command runs cause one more run, because reading the eventfd clears its count.
+ * Return: 0 or the exit code; that of the command does not matter.
+ */
 static int wait_and_run(struct ktape_device *device, int wake,
 			struct ktape_trigger *t, char **argv)
 {

@@ -276,7 +276,7 @@ static int write_thread(struct convert *c, const struct cut *cut, uint32_t cpu,
 		return err;
 	e.opcode = KTAPE_EV_SCHED_SWITCH;
 	e.tid = 0;
-	e.nargs = 2;
+	e.nargs = 2; /* args[1] and args[2]: from thread 0 to @tid */
 	e.size = 24;
 	e.args = args + 1;
 	e.dat20 = PRIO_USUAL | PRIO_USUAL << 8;

@@ -106,7 +106,7 @@ int pieces_begin(struct pieces *in, struct input_options *o, int nr, char **oper
  * pieces_end() - end reading the traces
  * @in: from pieces_begin()
  *
- * Return: the exit code of merging them.
+ * Return: the exit code of merging them; 0 if there was nothing to merge.
  */
 int pieces_end(struct pieces *in)
 {
