@@ -265,7 +265,7 @@ static int write_thread(struct convert *c, const struct cut *cut, uint32_t cpu,
 		.tid = tid,
 		.kind = KTAPE_RING_EVENT,
 		.nargs = 1,
-		.size = 16,
+		.size = KTAPE_RECORD_SIZE(1),
 		.args = args,
 		.dat20 = PRIO_NONE,
 		.known = true,
@@ -277,7 +277,7 @@ static int write_thread(struct convert *c, const struct cut *cut, uint32_t cpu,
 	e.opcode = KTAPE_EV_SCHED_SWITCH;
 	e.tid = 0;
 	e.nargs = 2; /* args[1] and args[2]: from thread 0 to @tid */
-	e.size = 24;
+	e.size = KTAPE_RECORD_SIZE(2);
 	e.args = args + 1;
 	e.dat20 = PRIO_USUAL | PRIO_USUAL << 8;
 	return write(c, &e);
