@@ -107,7 +107,7 @@ int ship_open(struct ship *s, const char *path)
 		note("%s/" STATE ": others can write there: it is not used", path);
 		return -EPERM;
 	}
-	/* The lock is released when the process ends. */
+	/* All processes lock this one file, so no O_EXCL.  Their end releases it. */
 	lock = openat(s->state, "lock",
 		      O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, MODE_FILE);
 	if (lock < 0)
