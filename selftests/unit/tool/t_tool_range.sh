@@ -135,6 +135,8 @@ test_cpus()
 	result $? "dump: some of the CPUs are there"
 	says "the trace has no CPU 99: it has 0-2"
 	result $? "dump: names the CPU that is not there"
+	run 0 dump --all -n 1 -C 0,1 t && lines 1 && ! grep -q 'no CPU' log
+	result $? "dump: --count does not look for the other CPUs"
 	echo old >to
 	run 1 convert -t csv -c 99 -o to t && grep -qx old to &&
 		says "the trace has no CPU 99: it has 0-2"

@@ -8,8 +8,8 @@
 
 #include "tool/completion/completion.h"
 
-#define OPERANDS \
-	2 /* operands that are kept: the table below looks at no later one */
+/* Operands that are kept: as a verb, the table below looks only at numbers 0 and 1. */
+#define OPERANDS 2
 
 /**
  * struct place - where the cursor is
@@ -72,7 +72,10 @@ static const struct {
 	{ "completion", 0, 0, COMPLETION_SHELLS, 0, NULL },
 };
 
-/* Find an option as getopt_long(3) does, which takes the beginning of a name. */
+/*
+ * Find an option by its name or the beginning of it, as getopt_long(3) does.  Of several names with
+ * that beginning this is the first; getopt_long(3) refuses them, so what follows does not matter.
+ */
 static const struct kt_option *find_long(const struct kt_command *c, const char *name)
 {
 	const struct kt_option *begins = NULL;
@@ -166,7 +169,8 @@ static void print_operands(const struct place *p)
  * @words: the words between "ktape" and the cursor
  *
  * A line is a word, with a tabulator and a description if there is one, or ":" and a
- * kind that the shell completes, or ":options" if options can follow.
+ * kind that the shell completes, or ":options" if options can follow.  Nothing is printed
+ * after an unknown command, or where an option takes any text.
  */
 void completion_after(int nr, char **words)
 {

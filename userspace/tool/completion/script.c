@@ -118,7 +118,10 @@ static void zsh_action(const char *kind)
 	}
 }
 
-/* An option that cannot be repeated excludes itself. */
+/*
+ * "*": the option can be repeated.  If it cannot, and has a letter, the list in parentheses makes
+ * each of its two forms exclude the other one.
+ */
 static void zsh_option(const struct kt_command *c, const struct kt_option *o)
 {
 	bool flag = o->kind == KT_OPT_FLAG, list = o->kind == KT_OPT_LIST;

@@ -186,6 +186,7 @@ static void put_value_words(unsigned int type, unsigned int nr)
 	}
 }
 
+/* Without "SIG": filters take the names in both forms. */
 static void put_signals(void)
 {
 	for (unsigned int i = 0; i < NAMES_MAX; i++) {

@@ -5,7 +5,7 @@
  *	EVENT[:FIELD OPERATOR VALUE[,...]]
  *
  * FIELD is a numeric field of the event, OPERATOR one of = != < <= > >= & and VALUE a
- * number or the name that the field's type has for it.
+ * number or the name that the field's type has for it.  There are no blanks between them.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -41,7 +41,8 @@ static bool is_signed(unsigned int type)
 
 /*
  * Set the place of a field in a comparison.  Fields of dat20 come first, with f->count bits
- * each, then those of the arguments, with f->count words of 32 bits.
+ * each, then those of the arguments, with f->count words of 32 bits, then those that are no
+ * numbers.
  * Return: the field, or NULL: there is no such field, or it is not a number.
  */
 static const struct ktape_field *place_of_field(const struct ktape_event_desc *desc,
@@ -134,8 +135,8 @@ static int parse_compare(const char *text, const struct ktape_event_desc *desc,
 /**
  * trigger_parse() - parse a condition
  * @text: EVENT[:FIELD OPERATOR VALUE[,...]]; modified
- * @t: opcode and comparisons are set
- * @why: set to what is wrong with @text
+ * @t: opcode, comparisons and their number are set; after an error, a part of them may be
+ * @why: set to what is wrong with @text, if something is
  *
  * Return: 0 or -EINVAL.
  */

@@ -112,7 +112,7 @@ static void print_fields(const struct ktape_event_desc *d)
 	}
 }
 
-/* Read the n-th tracepoint or notifier of an event, if the module knows it. */
+/* Read the n-th tracepoint or notifier of an event, from 1, if the module knows the event. */
 static bool next_source(struct ktape_device *device, bool known, unsigned int opcode,
 			unsigned int n, struct ktape_event_info *e)
 {

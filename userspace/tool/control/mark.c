@@ -109,6 +109,7 @@ static int report_result(const char *what, int err)
 
 static int put_text_mark(const struct mark *m)
 {
+	/* A byte more than the module takes, so that it sees and notes that the text is cut. */
 	char text[KTAPE_MARK_TEXT_MAX + 2];
 	size_t n = 0;
 
@@ -315,6 +316,7 @@ static const struct {
 	{ "name", 3, 5, put_name_mark },
 };
 
+/* Open the device.  Return: a descriptor, or -1 after a message. */
 static int open_mark(const char *path)
 {
 	int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);

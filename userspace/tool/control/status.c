@@ -273,7 +273,8 @@ static void print_json_ring(const struct status *s,
 
 /*
  * Print the run-time probes of the session's profile and the hits of them that never reached
- * the tracer, which no ring counts.  As text only probes with such hits.
+ * the tracer, which no ring counts.  As text only probes with such hits; as JSON all, in an array
+ * that print_json_sessions() closes.
  */
 static void print_probes(const struct status *s, bool json)
 {

@@ -407,7 +407,7 @@ static int run_trigger_command(const struct ktape_trigger *t, char **argv)
 
 /*
  * Wait until the trigger fires.  Poll for a destroyed session or a removed trigger
- * every CHECK_MS, because the eventfd does not report them.
+ * every CHECK_MS, because the eventfd does not report them.  @now: set to the trigger's counts.
  * Return: 1: fired, 0: a signal came, or negative errno.
  */
 static int wait_for_firing(struct ktape_device *device, int wake,
@@ -418,6 +418,7 @@ static int wait_for_firing(struct ktape_device *device, int wake,
 		{ .fd = wake, .events = POLLIN },
 	};
 	uint64_t n;
+	bool fired;
 	int ret;
 
 	for (;;) {
@@ -429,18 +430,25 @@ static int wait_for_firing(struct ktape_device *device, int wake,
 		ret = session_is_gone(device);
 		if (ret)
 			return ret < 0 ? ret : -ENODEV;
+		/* Non-blocking: poll() may have timed out without a firing. */
+		fired = read(t->eventfd, &n, sizeof(n)) == sizeof(n);
+		if (!fired && errno != EAGAIN && errno != EINTR)
+			return -errno;
+		/* After the read: @now has to count the firing that was read. */
 		*now = (struct ktape_trigger){ .id = t->id };
 		ret = ktape_device_trigger(device, KTAPE_TRIGGER_GET, now);
 		if (ret)
 			return ret;
-		/* Non-blocking: poll() may have timed out without a firing. */
-		if (read(t->eventfd, &n, sizeof(n)) == sizeof(n))
+		if (fired)
 			return 1;
-		if (errno != EAGAIN && errno != EINTR)
-			return -errno;
 	}
 }
 
+/*
+ * Run the command whenever the trigger fires, until it has fired --limit times or a signal comes.
+ * Firings while the command runs cause one more run, because reading the eventfd clears its count.
+ * Return: 0 or the exit code; that of the command does not matter.
+ */
 static int wait_and_run(struct ktape_device *device, int wake,
 			struct ktape_trigger *t, char **argv)
 {

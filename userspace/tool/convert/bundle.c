@@ -222,8 +222,8 @@ static bool is_dated(struct ktape_trace *trace)
 }
 
 /*
- * Find out when the machine of a trace booted, and keep the earliest time.  @first: of the first
- * trace.  Return: 0 or the exit code.
+ * Find out when the machine of a trace booted, and keep the earliest time, at least 0.  @first: it
+ * is the first trace, so there is no earlier time yet.  Return: 0 or the exit code.
  */
 static int find_first_boot(struct bundle *b, const char *path, bool first)
 {

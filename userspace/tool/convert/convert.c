@@ -102,8 +102,8 @@ static bool is_convert_stopped(const struct convert *c)
 }
 
 /*
- * Write all events.  Several threads pass over as many as they can at once, but not before the
- * cut.  Return: 0 or negative errno.
+ * Write all events.  Several threads pass over as many as they can at once, but only when c->cut is
+ * gone: it needs each event before --from-time, in order.  Return: 0 or negative errno.
  */
 static int write_converted(struct convert *c)
 {
@@ -176,8 +176,9 @@ static int end_page(struct convert *c)
 
 /*
  * Finish the output.  A staged output that failed or was interrupted is not finished,
- * so that it does not replace an earlier output.  An output written in place (from an
- * input that cannot be read again) is always finished: it is valid up to that point.
+ * so that it does not replace an earlier output.  One that is not staged (written in place from
+ * an input that cannot be read again, or to standard output) is always finished: it is valid
+ * up to that point.
  *
  * @ret: 0 or negative errno so far; @code: exit code so far, set if a message was printed here.
  * Return: 0 or negative errno.
@@ -213,6 +214,7 @@ static int finish_output(struct convert *c, int ret)
 	if (!ret && !c->error && !signals_came())
 		code = convert_check(c);
 	ret = end_output(c, ret ? ret : c->error, &code);
+	/* The reader of a pipe, such as head, needs no more. */
 	if (ret == -EPIPE)
 		ret = 0;
 	if (ret == -EINTR)
@@ -261,8 +263,11 @@ static int open_inputs(struct convert *c, int nr, char **paths)
 	return convert_join(c);
 }
 
-/* Return KTAPE_SINK_* flags for the worst metadata among the inputs. */
-static uint32_t worst_metadata_flags(const struct convert *c)
+/*
+ * Return KTAPE_SINK_* flags for what is wrong with the metadata of any input.  If both are set,
+ * KTAPE_SINK_DAMAGED counts.
+ */
+static uint32_t flags_of_metadata(const struct convert *c)
 {
 	uint32_t flags = 0;
 
@@ -314,8 +319,7 @@ static int open_convert_output(struct convert *c)
 	struct ktape_sink_options how = {
 		.format = c->to_name,
 		.path = c->o.out,
-		.flags = worst_metadata_flags(c) |
-			 (c->o.force ? KTAPE_SINK_FORCE : 0),
+		.flags = flags_of_metadata(c) | (c->o.force ? KTAPE_SINK_FORCE : 0),
 		.info = c->info,
 		.registry = c->registry,
 	};
@@ -449,7 +453,7 @@ static int take_output_folder(struct convert_options *o)
 	if (o->out)
 		return misuse(&command_convert,
 			      "--to %s names the output: leave out -o", o->to);
-	at += 5;
+	at += 1 + strlen("dir=");
 	snprintf(folder, sizeof(folder), "%.*s", (int)strcspn(at, ","), at);
 	o->out = folder;
 	return 0;

@@ -78,14 +78,14 @@ struct cut;
  * struct convert - a conversion
  * @command: ktape convert, for messages
  * @o: options
- * @to_name: format of the output
+ * @to_name: format of the output, once it is open without its options
  * @mask: selected events
  * @range: selected times and CPUs, and those of the inputs
  * @inputs: the inputs
  * @nr_inputs: number of open @inputs
  * @current: input of the event that convert_next() returned last
  * @wake: descriptor that becomes readable when a signal came
- * @moved: copy of that event with its time on the clock of the output
+ * @moved: copy of the event of @current, with its time on the clock of the output
  * @info: information of the output
  * @registry: names of all inputs
  * @own_registry: @registry if it was made for several inputs, or NULL

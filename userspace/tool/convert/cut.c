@@ -265,7 +265,7 @@ static int write_thread(struct convert *c, const struct cut *cut, uint32_t cpu,
 		.tid = tid,
 		.kind = KTAPE_RING_EVENT,
 		.nargs = 1,
-		.size = 16,
+		.size = KTAPE_RECORD_SIZE(1),
 		.args = args,
 		.dat20 = PRIO_NONE,
 		.known = true,
@@ -276,8 +276,8 @@ static int write_thread(struct convert *c, const struct cut *cut, uint32_t cpu,
 		return err;
 	e.opcode = KTAPE_EV_SCHED_SWITCH;
 	e.tid = 0;
-	e.nargs = 2;
-	e.size = 24;
+	e.nargs = 2; /* args[1] and args[2]: from thread 0 to @tid */
+	e.size = KTAPE_RECORD_SIZE(2);
 	e.args = args + 1;
 	e.dat20 = PRIO_USUAL | PRIO_USUAL << 8;
 	return write(c, &e);
@@ -299,7 +299,8 @@ int cut_write(struct cut *cut, struct convert *c, const struct ktape_event *firs
 	int err = 0;
 
 	for (uint32_t cpu = 0; cpu < CPUS_MAX && !err; cpu++) {
-		if (cut->tid[cpu] != TID_NONE && cut->tid[cpu] >= 0)
+		/* Negative: no event so far (TID_NONE), or the thread is not known. */
+		if (cut->tid[cpu] >= 0)
 			err = write_thread(c, cut, cpu, ts, write);
 	}
 	for (struct slice *s = cut->oldest; s && !err; s = s->newer) {

@@ -44,7 +44,8 @@ int convert_prepare(struct convert *c)
  * convert_join() - choose the clock and the registry (names of objects) of the output
  * @c: conversion whose inputs are open
  *
- * The output has the clock of the first input.
+ * The output has the clock of the first input.  By that clock, --from-time has to be before
+ * --to-time; the CPUs that the inputs had are noted in @c->range.
  *
  * Return: 0 or the exit code.
  */
@@ -81,7 +82,7 @@ static bool same_clock(const struct ktape_info *a, const struct ktape_info *b)
  * @in: the input
  * @ts: time on the clock of @in, in ticks
  *
- * Return: ticks of the output's clock; 0 if the time is before its zero.
+ * Return: ticks of the output's clock; 0 if the time is before its zero, or too far from it.
  */
 uint64_t convert_ts(const struct convert *c, const struct convert_input *in,
 		    uint64_t ts)
@@ -276,6 +277,9 @@ int convert_check(const struct convert *c)
  * @c: the conversion
  * @e: the event
  *
+ * Names are written from outside the selected times, too, and what comes before --from-time
+ * updates @c->cut.  The first event at or after that time writes the state in @c->cut and frees it.
+ *
  * Return: 0 or negative errno.
  */
 int convert_event(struct convert *c, const struct ktape_event *e)
@@ -300,7 +304,7 @@ int convert_event(struct convert *c, const struct ktape_event *e)
 
 /**
  * convert_release() - close the inputs and free the rest
- * @c: the conversion
+ * @c: the conversion, whose output, slices and @c->to_name the caller has freed or frees
  */
 void convert_release(struct convert *c)
 {

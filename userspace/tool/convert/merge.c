@@ -18,13 +18,13 @@
 #include "tool/input/pieces.h"
 #include "tool/shared/message.h"
 
-#define FIXED \
-	8 /* room for the arguments that are always there, --from and NULL */
+/* Arguments besides options and traces: convert, -qo-, --to=native, --from, -- and NULL. */
+#define OTHER_ARGS 6
 
 /* Write all traces as one to the pipe.  Does not return. */
 static void merge(const struct pieces *in, const struct input_options *o, int to)
 {
-	char **argv = calloc(FIXED + 2 * (size_t)o->more.nr + (size_t)in->nr,
+	char **argv = calloc(OTHER_ARGS + (size_t)o->more.nr + (size_t)in->nr,
 			     sizeof(*argv));
 	static char name[] = "convert", out[] = "-qo-",
 		    native[] = "--to=native", last[] = "--";
@@ -106,7 +106,7 @@ int pieces_begin(struct pieces *in, struct input_options *o, int nr, char **oper
  * pieces_end() - end reading the traces
  * @in: from pieces_begin()
  *
- * Return: the exit code of merging them.
+ * Return: the exit code of merging them; 0 if there was nothing to merge.
  */
 int pieces_end(struct pieces *in)
 {

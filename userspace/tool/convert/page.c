@@ -45,7 +45,7 @@ int page_begin(struct page *p, const struct ktape_sink *sink,
 	return err || !of_rtos ? err : stats_rtos_begin(&p->rtos, info, registry);
 }
 
-/* Add an event that was written.  Return: 0 or -ENOMEM. */
+/* Add an event that is written.  Return: 0 or -ENOMEM. */
 int page_event(struct page *p, const struct ktape_event *e)
 {
 	int err = p->on ? ktape_linux_take(p->stats.linux_stats, e) : 0;
@@ -54,7 +54,7 @@ int page_event(struct page *p, const struct ktape_event *e)
 	return err || !p->on || !p->of_rtos ? err : stats_rtos_event(&p->rtos, e);
 }
 
-/* Add a loss that was written. */
+/* Add a loss that is written. */
 void page_notice(struct page *p, const struct ktape_notice *n)
 {
 	if (!p->on)
@@ -156,7 +156,7 @@ static int attach_ledger(struct ktape_sink *sink, const char *trace)
 }
 
 /**
- * page_end() - write the texts into the output
+ * page_end() - finish the statistics, and write the texts into the output
  * @p: the page
  * @sink: the output
  * @trace: path of the whole trace, to check its ledger; NULL = it has none

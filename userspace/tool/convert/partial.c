@@ -23,7 +23,10 @@
 #define END   ".partial"
 #define TRIES 1000U
 
-/* Make a name that nothing has.  Return: 0 or negative errno. */
+/*
+ * Set c->partial to a name that nothing has; after an error to the last one tried, for a message.
+ * Return: 0 or negative errno.
+ */
 static int name_unused(struct convert *c, const char *place, int len)
 {
 	struct stat st;

@@ -56,6 +56,7 @@ static int write_events(void *arg, struct kt_slice *slice)
 	return err ? err : ret;
 }
 
+/* Append the output of a slice.  Return: 0, 1: no further slice is needed, or negative errno. */
 static int take_output(void *arg, struct kt_slice *slice)
 {
 	const struct convert *mine = slice->own;

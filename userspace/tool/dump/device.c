@@ -38,9 +38,10 @@ static int copy_rings(struct ktape_device *device, int fd)
 /**
  * device_copy() - copy the records of a device's rings to a file
  * @path: path of the device
- * @device: set to the device, open for control if that is allowed; the caller
- *	closes it
+ * @device: set to the device, open for control if that is allowed
  * @fd: set to the file, in pipe form
+ *
+ * The caller closes both, after an error what was set of them.
  *
  * Return: 0 or the exit code.
  */

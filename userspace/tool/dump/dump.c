@@ -82,7 +82,10 @@ static void flush_idle(void *arg)
 	dump_flush(arg);
 }
 
-/* Keep a gap to be shown, or make the last one of the same ring longer. */
+/*
+ * Keep a gap to be shown, or make the last one of the same ring longer.  Beyond GAPS_SHOWN a gap is
+ * only counted, by losses_add().
+ */
 static void keep_gap(struct dump *d, const struct ktape_notice *n)
 {
 	uint64_t nr = kt_min(d->losses.gaps + d->losses.late, GAPS_SHOWN);
@@ -100,7 +103,10 @@ static void keep_gap(struct dump *d, const struct ktape_notice *n)
 	}
 }
 
-/* Keep gaps for the end, so that messages do not split the output on a terminal. */
+/*
+ * Keep gaps for the end, so that messages do not split the output on a terminal.  Damage is
+ * reported at once, below the lines before it.
+ */
 static void take_dump_notice(void *arg, const struct ktape_notice *n)
 {
 	struct dump *d = arg;
@@ -248,7 +254,8 @@ static int dump_all(struct dump *d)
 			break;
 		d->lines++;
 	}
-	d->whole = !ret && !d->error && d->o.count && !signals_came();
+	/* With --count, the rest of the trace may have the CPUs that were not seen. */
+	d->whole = !ret && !d->error && d->lines < d->o.count && !signals_came();
 	return ret;
 }
 

@@ -113,7 +113,11 @@ static void leave_out_control(uint64_t mask[KTAPE_MASK_WORDS])
 	}
 }
 
-/* Read -e and --group: the lists of several -e are joined. */
+/*
+ * Read -e and --group: the lists of several -e are joined, and --group leaves out what is in none
+ * of its classes.  formats_load() takes the items of -e that are files.
+ * Return: 0 or the exit code.
+ */
 static int read_event_options(const struct select_options *o, struct select *s)
 {
 	uint64_t mask[KTAPE_MASK_WORDS];
@@ -287,7 +291,7 @@ static bool matches_exception(const struct select *s, const struct ktape_event *
 	       (!s->minors.nr || has_number(&s->minors, code & CODE_MINOR));
 }
 
-/* Is a thread selected by its number, and by its process at that time? */
+/* Do --tid and --pid both select a thread, by its number and by its process at that time? */
 static bool is_thread(const struct select *s, const struct ktape_registry *names,
 		      uint64_t ts, int32_t tid)
 {

@@ -78,6 +78,7 @@ static int make_lines(void *arg, struct kt_slice *slice)
 	return err ? err : ret;
 }
 
+/* Write the lines of a slice.  Return: 0, or 1: no further slice is needed. */
 static int take_lines(void *arg, struct kt_slice *slice)
 {
 	struct made *m = slice->own;

@@ -2,9 +2,10 @@
 /*
  * ktape dump --follow: turn a growing directory or file into a stream.
  *
- * A child process polls the files and copies whole packets into a pipe, which is the
- * standard input of the dump.  Of the packets that are complete it takes the one
- * with the earliest begin.  It ends when the pipe has no reader, or by a signal.
+ * A child process polls and copies what it finds into a pipe, which is the standard input of the
+ * dump: of a directory whole packets, of those that are complete the one with the earliest begin
+ * first; of a file in pipe form whatever bytes it has got.  The process ends when the pipe has no
+ * reader, after an error, or by a signal.
  */
 #include <dirent.h>
 #include <endian.h>
@@ -171,7 +172,10 @@ static int find_sources(struct follow *f)
 	return err;
 }
 
-/* Set s->size if the next packet is complete.  Return: 0 or negative errno. */
+/*
+ * Set s->size, and with it s->ts, if the next packet is complete.
+ * Return: 0, also if it is not; -EBADMSG if it is no packet; or negative errno.
+ */
 static int look_for_packet(struct source *s)
 {
 	struct ktape_block head;
@@ -260,6 +264,7 @@ static void feed_pipe(const char *path, int to)
 {
 	struct follow f = { .path = path, .to = to };
 	struct stat st;
+	/* The callers have checked that it is no FIFO, on which open() would wait for a writer. */
 	int fd = open(path, O_RDONLY | O_CLOEXEC), err;
 
 	/* End with the parent, even if a signal kills the parent. */
@@ -313,7 +318,7 @@ int follow_begin(const char *path, pid_t *child)
  * follow_end() - close the pipe and end the child process
  * @child: the process
  *
- * Return: its exit code.
+ * Return: its exit code; 0 if the signal ended it before it could exit.
  */
 int follow_end(pid_t child)
 {

@@ -193,7 +193,7 @@ static int check_native(const struct kt_command *command, const char *operand,
  * @command: the subcommand
  * @o: options of the input
  * @operand: operand of the trace
- * @how: callbacks and flags; the format is set here
+ * @how: callbacks and flags; the format is set here while the trace is opened
  * @trace: set to the trace
  *
  * Return: 0 or the exit code.

@@ -33,7 +33,7 @@
  * @command: the subcommand
  * @option: long name of the option
  * @text: time as in kt_parse_time(), or "@" and a time; NULL: not given
- * @m: set to the time
+ * @m: set to the time; unchanged if @text is NULL
  *
  * Return: 0 or the exit code.
  */
@@ -84,7 +84,7 @@ uint64_t moment_ticks(const struct moment *m, const struct ktape_info *info)
 }
 
 /**
- * range_check_order() - check that a range is not empty
+ * range_check_order() - check that a range is not empty, if both of its ends are given
  * @command: the subcommand
  * @r: the range
  * @info: information of the trace
@@ -190,7 +190,7 @@ static struct moment moment_of_text(const struct moment *like,
  * @r: range to which all events were added
  * @info: information of the trace
  *
- * Return: 0 or the exit code.
+ * Return: 0, also if the trace has no event and no gap; or the exit code.
  */
 int range_check_times(const struct range *r, const struct ktape_info *info)
 {

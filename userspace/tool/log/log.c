@@ -147,7 +147,7 @@ static void make_log_folders(char *path)
 }
 
 /**
- * log_name() - make the name of the next piece
+ * log_name() - make the name of the next piece, and the folders in it that are missing
  * @log: the log
  * @attempt: number that is added to the name, because the names with smaller ones are
  *	taken; 0: none
@@ -194,7 +194,7 @@ static int add_log_piece(struct log *log, char *path, int64_t begun)
 /**
  * log_add() - add a piece that was begun
  * @log: the log
- * @path: path of the piece; the log frees it
+ * @path: path of the piece; the log frees it, but not after an error
  *
  * Return: 0 or -ENOMEM.
  */
@@ -290,7 +290,8 @@ void log_find_earlier(struct log *log)
  * log_expire() - remove the oldest pieces beyond --keep
  * @log: the log
  *
- * A path that is no longer a piece of this log is not removed.
+ * A path that is no longer a piece of this log is not removed.  What cannot be removed is reported
+ * and forgotten, so that it is not tried again for each piece.
  */
 void log_expire(struct log *log)
 {

@@ -35,6 +35,7 @@ static void run_child(const struct child *c, char **argv, int go, int trouble)
 	restore_files_limit();
 	if (c->no_stdout)
 		dup2(STDERR_FILENO, STDOUT_FILENO);
+	/* If this succeeds, it closes @trouble, and child_begin() reads the end of the pipe. */
 	execvp(argv[0], argv);
 	err = errno;
 	kt_write_all(trouble, &err, sizeof(err));
@@ -163,7 +164,7 @@ void child_reap(struct child *c)
 }
 
 /**
- * child_end() - end the command and close the pipes
+ * child_end() - end the command and close the pipes, without waiting for its end
  * @c: the command; it gets SIGTERM if it still runs
  */
 void child_end(struct child *c)

@@ -35,7 +35,10 @@ static int take_events(struct record *r)
 	return 0;
 }
 
-/* Choose a number: that of the option, else of the file, else the default @usual. */
+/*
+ * Choose a number: that of the option, else of the file, else the default @usual.  Both @option and
+ * @value, which --save writes, are set to it.  If it is NOT_GIVEN, as @usual may be, @value stays.
+ */
 static void settle_number(struct record *r, uint32_t what, uint64_t *option,
 			  uint64_t *value, uint64_t usual)
 {

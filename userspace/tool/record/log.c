@@ -18,7 +18,11 @@
 #define PATIENCE_NS 1000000000ULL  /* wait after finding the piece empty */
 #define RETRY_NS    10000000000ULL /* wait after failing to begin a piece */
 
-/* Lock the folder of a piece that is about to be made.  Return: a descriptor or -1. */
+/*
+ * Lock the folder of a piece that is about to be made, until the piece itself is locked: ktape
+ * ship, which locks the folder to read it, would take a piece without a lock as finished.
+ * Return: a descriptor or -1.
+ */
 static int lock_folder(const struct record *r)
 {
 	char *path = log_name(&r->log, 0);
@@ -184,7 +188,7 @@ void record_next_piece(struct record *r, uint64_t now)
  * @r: the recording
  * @now: CLOCK_MONOTONIC, in ns
  *
- * Return: true if the next piece should begin.
+ * Return: true if the next piece should begin; false before @r->log.retry in any case.
  */
 bool record_is_full(struct record *r, uint64_t now)
 {

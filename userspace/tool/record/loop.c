@@ -46,7 +46,7 @@ enum { FD_SIGNAL, FD_TIMER, FD_SHIPPER, FD_DEVICE, NR_FDS };
  * @last_records: number of records then
  * @grace_ends: end of GRACE_NS after a signal, in ns; 0: no signal
  * @ticks: expirations of the timer
- * @signals: SIGINT and SIGTERM that came
+ * @signals: number of SIGINT and SIGTERM that came, and without -l of SIGHUP
  * @tty: show progress
  * @flush: SIGUSR1 came
  * @rotate: SIGHUP came, with -l
@@ -153,7 +153,7 @@ static int take_ticks(struct loop *l)
 /*
  * Handle signals.  SIGINT and SIGTERM are passed to the command, whose end ends the
  * recording; after GRACE_NS or a second signal the recording ends in any case.
- * SIGUSR1 flushes, SIGHUP begins the next piece of a log.
+ * SIGUSR1 flushes, SIGHUP begins the next piece of a log, or without one acts as SIGTERM.
  */
 static void take_loop_signals(struct loop *l)
 {
@@ -374,8 +374,11 @@ static int report_begin(struct record *r)
  * record_loop() - record until the time, the command or a signal ends it
  * @r: recording that is set up
  *
- * Return: 0 or negative errno.  In both cases the session was stopped and all that
- * was recorded was written.
+ * @r->began is set if it began, and @r->seconds to how long it took.  Once it has begun, all that
+ * was recorded is written when this returns, also after an error.  The session is stopped, but
+ * not that of -S.
+ *
+ * Return: 0 or negative errno.
  */
 int record_loop(struct record *r)
 {

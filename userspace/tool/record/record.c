@@ -121,6 +121,7 @@ static bool has_final_slash(const char *path)
 	return len > 1 && path[len - 1] == '/';
 }
 
+/* Make a directory from a pipe form (--split).  Return: 0 or the exit code. */
 static int split_pipe(const struct record_options *o)
 {
 	struct split_damage damage = { .input = o->split };
@@ -205,7 +206,10 @@ static int make_record_session(struct record *r)
 	return err ? err : set_profile(r);
 }
 
-/* Attach to the session of -S.  Return: 0 or the exit code. */
+/*
+ * Attach to the session of -S, and set the sizes in r->o to those of its rings.
+ * Return: 0 or the exit code.
+ */
 static int attach_session(struct record *r)
 {
 	struct ktape_layout_entry *entries = NULL;
@@ -232,7 +236,10 @@ static int attach_session(struct record *r)
 	return 0;
 }
 
-/* Create or attach the session and set its watermark.  Return: 0 or the exit code. */
+/*
+ * Create or attach the session, become a consumer if its mode has them, and set its watermark.
+ * Return: 0 or the exit code.
+ */
 static int open_session(struct record *r)
 {
 	int err = r->o.session ? attach_session(r) : make_record_session(r);
@@ -340,7 +347,10 @@ static void report_plain_writes(const struct record *r,
 		     strerror(-s->plain_writes));
 }
 
-/* Was the session cleared, so that records are gone that nobody has read? */
+/*
+ * Was the session cleared, so that records are gone that nobody has read?  Then a ring has a floor,
+ * the position below which everything was cleared.
+ */
 static bool was_cleared(struct ktape_device *session)
 {
 	struct ktape_layout_entry *entries = NULL;
@@ -391,6 +401,7 @@ static int report_record_end(struct record *r, int err)
 		     WIFSIGNALED(status) ? "was killed by signal" :
 					   "exited with status",
 		     WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+	/* The reader of the pipe, such as head, needs no more. */
 	if (err == -EPIPE && record_to_pipe(r))
 		return EXIT_OK;
 	if (err == -ECANCELED && record_to_pipe(r))
@@ -407,7 +418,7 @@ static int report_no_command(const struct child *c)
 	return fail("cannot run %s: %s", c->name, strerror(-c->trouble_errno));
 }
 
-/* Remove the output of a recording that could not begin. */
+/* Remove the output of a recording that could not begin.  Return: the exit code. */
 static int cancel_recording(struct record *r, int err)
 {
 	ktape_recorder_cancel(r->recorder);

@@ -139,7 +139,8 @@ struct loop;
  * @daemon: background process of --daemon
  * @config: settings of the session: of --config, overridden by options
  * @ctf2: the metadata are in CTF 2 at the end
- * @detached: the process runs in the background
+ * @detached: record_redirect() was called: messages go to --logfile or the system log, and with
+ *	--daemon the process runs in the background
  * @discard: the session is in discard mode
  * @began: the session, and the command if there is one, were started
  * @loop: state of record_loop() while it runs, or NULL

@@ -47,7 +47,7 @@ static bool is_relative_folder(const char *to)
 }
 
 /**
- * record_ship_prepare() - find out the folder of the log and where its tables go
+ * record_ship_prepare() - check --to, and find out the folder of the log and where its tables go
  * @r: recording with --to, whose log is prepared
  *
  * Return: 0 or the exit code.
@@ -95,7 +95,7 @@ static void run_shipper(char *const argv[], const char *path, int out, pid_t par
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	signal(SIGPIPE, SIG_DFL);
-	/* Recording goes first. */
+	/* Recording goes first.  If that fails, it only ships with the usual priority. */
 	if (nice(NICE) < 0)
 		errno = 0;
 	dup2(out, STDOUT_FILENO);
@@ -234,7 +234,7 @@ void record_ship_reap(struct record *r)
 	record_ship_read(r);
 }
 
-/* Wait for the end of ktape ship; pass a signal on to it. */
+/* Wait for the end of ktape ship; pass a signal on to it: record_loop() has blocked them. */
 static void wait_for_end(struct record *r)
 {
 	struct shipper *s = &r->shipper;
@@ -276,8 +276,8 @@ static void report_left(const struct record *r)
 }
 
 /**
- * record_ship_finish() - convert the last piece, which is not locked any more
- * @r: recording that is over
+ * record_ship_finish() - end ktape ship, then run it once for what is left
+ * @r: recording that is over, whose last piece is not locked any more
  *
  * Return: 0 or the exit code.
  */

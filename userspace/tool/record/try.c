@@ -54,7 +54,10 @@ static const struct kt_option options[] = {
 	{ .name = NULL },
 };
 
-/* Load the module, if the device is missing and this is root. */
+/*
+ * Load the module, if the usual device is wanted and missing, and this is root: the one that is
+ * installed, else ktape.ko in the current folder.
+ */
 static void load_module(const char *device)
 {
 	char *const modprobe[] = { (char *)"modprobe", (char *)"-q",
@@ -155,7 +158,10 @@ static bool is_wait(const struct ktape_series *s)
 	return false;
 }
 
-/* Find the series of @kinds with the largest value; of a whole kind only if @whole. */
+/*
+ * Find the series of @kinds with the largest value: among those of all values of a kind if @whole,
+ * else among the single ones.  System calls that wait are left out.
+ */
 static const struct ktape_series *largest_series(const struct stats_trace *s,
 						 const uint32_t *kinds,
 						 size_t nr, bool whole)

@@ -220,7 +220,8 @@ static void json_end(FILE *f, const struct stats_rtos *s,
 
 /*
  * Write the inversions: a thread waits for a mutex of a thread of lower priority.
- * "bad": a third thread runs meanwhile, so nothing bounds the wait.
+ * "bad": a third thread runs meanwhile, so nothing bounds the wait.  Those beyond INVERSIONS_MAX
+ * are only counted, in the totals.
  */
 static void json_inversions(FILE *f, const struct stats_rtos *s)
 {

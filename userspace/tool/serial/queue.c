@@ -29,8 +29,9 @@ static uint64_t now_ms(void)
 }
 
 /*
- * Wait until @fd is ready; after a signal, not beyond q->until.  A hang-up counts as
- * ready: the next read() or write() returns it.
+ * Wait until @fd is ready; after a signal, not beyond q->until, which is set here.  A hang-up
+ * counts as ready: the next read() or write() returns it.
+ * Return: 0, -ETIMEDOUT, or another negative errno.
  */
 static int wait_ready(struct send_queue *q, int fd, short events)
 {
@@ -133,8 +134,9 @@ static int start_queue_thread(struct send_queue *q)
  * @q: queue with @q->line, @q->signal and @q->leave_ms set
  * @size: capacity wanted, in bytes; less if pipes may not be that large
  *
- * Write to @q->ends[1].  That blocks while the queue is full, and fails with EPIPE
- * after the line has failed.  The caller has to ignore SIGPIPE.
+ * The line becomes non-blocking, and @q->size is set to the capacity.  Write to @q->ends[1].
+ * That blocks while the queue is full, and fails with EPIPE after the line has failed.  The
+ * caller has to ignore SIGPIPE.
  *
  * Return: 0 or negative errno.
  */
@@ -177,7 +179,8 @@ uint64_t send_queue_waits(const struct send_queue *q)
  * @q: queue, or one that was not started; no other descriptor of @q->ends[1] may be
  *	open
  *
- * Wait as long as the line needs, but at most @q->leave_ms after a signal.
+ * Wait as long as the line needs, but at most @q->leave_ms after a signal.  @q->left is set to the
+ * bytes that were not sent.
  *
  * Return: 0; -ETIMEDOUT: bytes were left after @q->leave_ms; or negative errno of
  * the line.

@@ -195,6 +195,7 @@ static bool grace_is_over(struct send *s)
 	return monotonic_ns() - s->stopped > GRACE_MS * NS_PER_MS;
 }
 
+/* Decide whether an event is shed, and count it if it is. */
 static bool is_shed(struct send *s, const struct ktape_event *e)
 {
 	const struct ktape_event_desc *d = ktape_event_desc(e->opcode);

@@ -56,6 +56,10 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct serve_child *running[2][SERVE_CHILDREN]; /* @lock */
 static bool ending;				       /* @lock */
 
+/*
+ * Make room for another conversion.  This comes before waitpid(), which frees the process id:
+ * serve_child_end_all() must not kill another process that has got it.
+ */
 static void leave_place(const struct serve_child *c)
 {
 	pthread_mutex_lock(&lock);
@@ -76,7 +80,7 @@ static int spawn_child(struct serve_child *c, const char *const words[SERVE_WORD
 	static const char *const environment[] = { "LC_ALL=C", "TZ=UTC0",
 						   "PATH=/usr/bin:/bin", NULL };
 	const char *all_words[SERVE_WORDS + 2] = { "ktape" };
-	bool own = strcmp(words[0], "tar"); /* a subcommand of ktape */
+	bool own = strcmp(words[0], "tar"); /* a subcommand of ktape: "ktape" goes before it */
 	posix_spawn_file_actions_t files;
 	posix_spawnattr_t attributes;
 	sigset_t none, all;
@@ -148,7 +152,7 @@ static int make_pipe(int *reads, int *writes)
  *	of messages an event "note"
  * @child: set to the conversion; end it with serve_child_end()
  *
- * Return: 0, -EBUSY if too many run, or negative errno.
+ * Return: 0, -EBUSY if too many run or the server ends, or negative errno.
  */
 int serve_child_start(const char *const words[SERVE_WORDS], int trace,
 		      int client, bool events, struct serve_child **child)
@@ -262,8 +266,8 @@ static ssize_t read_bytes(const struct serve_child *c, char *to, size_t size)
  * serve_child_wait_begun() - wait until a conversion has begun its output
  * @c: the conversion, not of events
  *
- * Return: 0; -EBADMSG: it has no output because this is no trace; or another
- * negative errno.
+ * Return: 0, also if it has succeeded without output; -EBADMSG: it has none because this is no
+ * trace; -ECONNRESET: the client has gone; or another negative errno.
  */
 int serve_child_wait_begun(struct serve_child *c)
 {

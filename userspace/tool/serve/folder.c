@@ -50,8 +50,8 @@ static int open_entry(int dir, const char *name, struct stat *st)
 }
 
 /*
- * Is every entry of a directory a regular file, with metadata among them?  @left: entries
- * that may be read; a directory with more is no trace.
+ * Is every entry of a directory a regular file, with metadata among them?  @size: set to the bytes
+ * of its files.  @left: entries that may be read, counted down; a directory with more is no trace.
  */
 static bool is_trace_dir(int fd, uint64_t *size, unsigned int *left)
 {
@@ -185,6 +185,7 @@ static int list_entry(struct serve_list *l, int dir, const char *path,
 		err = add_trace(l, whole, &st, (uint64_t)st.st_size);
 	else if (S_ISDIR(st.st_mode) && is_trace_dir(fd, &size, &l->left))
 		err = add_trace(l, whole, &st, size);
+	/* A folder that has metadata, but is no trace, is not searched for traces. */
 	else if (S_ISDIR(st.st_mode) && depth &&
 		 faccessat(fd, "metadata", F_OK, AT_SYMLINK_NOFOLLOW))
 		err = list_folder(l, fd, whole, depth - 1);

@@ -34,14 +34,15 @@
 #define CONNECTION_SIZE (32U << 10) /* bytes for a request */
 #define IDLE_S		30U /* seconds without a byte that end a connection */
 #define PART		(64U << 10) /* bytes of an answer that are read at once */
-#define PERFETTO_PORT	9001
-#define PERFETTO	"https://ui.perfetto.dev"
-#define TRACE		"/proc/self/fd/3"
-#define INTERVAL	"-t500ms" /* of live pages */
-#define THREADS		"-k40"	  /* number of threads that live pages show */
+/* Bytes of the header before the suffix of a file's name. */
+#define NAME_END      120
+#define PERFETTO_PORT 9001
+#define PERFETTO      "https://ui.perfetto.dev"
+#define TRACE	      "/proc/self/fd/3"
+#define INTERVAL      "-t500ms" /* of live pages */
+#define THREADS	      "-k40"	/* number of threads that live pages show */
 
 struct serve_http {
-	const struct serve *s;
 	struct MHD_Daemon *daemon;
 };
 
@@ -249,14 +250,17 @@ static void end_answer(void *arg)
 	free(a);
 }
 
-/* Name the file that a browser saves; characters of headers are left out. */
+/*
+ * Name the file that a browser saves.  Characters that have a meaning in headers are left out, and
+ * what is too long is cut before the suffix.
+ */
 static void add_file_name(struct MHD_Response *r, const char *name, const char *suffix)
 {
 	const char *base = strrchr(name, '/');
-	char text[160] = "attachment; filename=\"";
+	char text[NAME_END + 40] = "attachment; filename=\"";
 	size_t len = strlen(text);
 
-	for (base = base ? base + 1 : name; *base && len < 120; base++) {
+	for (base = base ? base + 1 : name; *base && len < NAME_END; base++) {
 		if (*base >= ' ' && *base < 127 && !strchr("\"\\%;", *base))
 			text[len++] = *base;
 	}
@@ -493,8 +497,8 @@ static bool is_our_host(const char *host)
 }
 
 /*
- * Return the part of a path behind "/TOKEN/", or NULL if it does not begin so.  The time
- * that this takes does not depend on what is there.
+ * Return the part of a path behind "/TOKEN/", or NULL if it does not begin so.  The comparison
+ * takes the same time however much of a token is right, so it cannot be guessed by parts.
  */
 static const char *skip_token(const struct serve *s, const char *path)
 {
@@ -570,7 +574,10 @@ static enum MHD_Result take_request(void *arg, struct MHD_Connection *c,
 	(void)version;
 	(void)data;
 	(void)size;
-	/* The first call has the headers only; a body is refused in it. */
+	/*
+	 * The first call has the headers only.  An answer in it refuses the body of the request: GET
+	 * and HEAD have none, and are answered in the second call.
+	 */
 	if (!*state && (!strcmp(method, "GET") || !strcmp(method, "HEAD"))) {
 		*state = &seen;
 		return MHD_YES;
@@ -627,7 +634,6 @@ int serve_http_start(struct serve *s, struct serve_http **http)
 	info = mhd.get_daemon_info(h->daemon, MHD_DAEMON_INFO_BIND_PORT);
 	if (info)
 		s->port = info->port;
-	h->s = s;
 	*http = h;
 	return 0;
 }

@@ -5,8 +5,9 @@
  * Any program that reaches the port can connect, and only a whole request contains the token.
  * Until a connection has sent it, the connection is a stranger.  The server accepts every new
  * connection, because it may be one with the token: beyond a limit, it closes the oldest
- * stranger, first one that has no whole request waiting to be read.  It never closes a
- * connection that has sent the token in favour of a stranger.
+ * stranger that has no whole request waiting to be read.  If all have one, it closes the oldest,
+ * but only beyond the limit of all peers.  It never closes a connection that has sent the token in
+ * favour of a stranger.
  *
  *	STRANGERS_PEER	from one peer: an address of IPv4, a network /64 of IPv6, this machine
  *	STRANGERS	from all peers; the rest of SERVE_CONNECTIONS is for those with the token

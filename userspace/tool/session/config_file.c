@@ -15,7 +15,8 @@
 #include "tool/session/filters.h"
 #include "tool/shared/message.h"
 
-#define CONFIG_MAX (1U << 20) /* bytes; a larger file is refused */
+#define CONFIG_MAX \
+	(1U << 20) /* bytes; a file of this size or a larger one is refused */
 #define MODE_USUAL 0666
 
 /**
@@ -38,7 +39,10 @@ int config_load(const char *path, struct ktape_config *config)
 		return fail("%s: %s", path, strerror(errno));
 	text = malloc(CONFIG_MAX);
 	len = text ? fread(text, 1, CONFIG_MAX, f) : 0;
-	err = !text || ferror(f) ? -EIO : len == CONFIG_MAX ? -EFBIG : 0;
+	err = !text		? -ENOMEM :
+	      ferror(f)		? -EIO :
+	      len == CONFIG_MAX ? -EFBIG :
+				  0;
 	fclose(f);
 	if (!err)
 		err = ktape_config_parse(text, len, config, &error);

@@ -90,6 +90,8 @@ static int apply_one(struct ktape_device *device, const struct ktape_config *con
  * @config: filters to set
  * @whole: remove all filters that @config does not give
  *
+ * Those that were set before one fails stay: filters_put_back() restores them.
+ *
  * Return: 0 or the exit code.
  */
 int filters_apply(struct ktape_device *device,

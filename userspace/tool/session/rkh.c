@@ -156,7 +156,10 @@ static int take_rkh_event_name(struct rkh *r, const struct order *o)
 	return 0;
 }
 
-/* Return the filter to change: from the configuration, else from the module. */
+/*
+ * Set @value to the filter to change, which is in the configuration from now on: if it was not, it
+ * is read from the module first.  Return: 0 or the exit code.
+ */
 static int get_filter(struct rkh *r, unsigned int kind,
 		      struct ktape_filter_value **value)
 {
@@ -278,6 +281,10 @@ static int suppress_object(struct ktape_filter_value *v, int32_t pid)
 	return add_listed_pid(v, pid, KTAPE_PID_EXCEPT);
 }
 
+/*
+ * Let a thread pass.  If the filter has only exceptions, it is enough that the thread is none, and
+ * without any the filter goes; else the thread needs an entry.
+ */
 static int pass_object(struct ktape_filter_value *v, int32_t pid)
 {
 	bool exceptions_only = v->nr && !count_passing(v);

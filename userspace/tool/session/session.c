@@ -176,7 +176,8 @@ int session_refused(const struct ktape_device *device,
  * @session: filled
  *
  * The kernel's log needs a right.  Without it, or with a module that does not know the
- * flag, the session is made without the log: report_unavailable() says so.
+ * flag, the session is made without the log: the caller says so by report_unavailable() or
+ * report_no_log().
  *
  * Return: 0 or negative errno.
  */

@@ -70,7 +70,7 @@ void report_unavailable(struct ktape_device *device, const char *list,
  * @device: the session
  * @list: the list of events as it was given, or NULL.  If it has console,
  *	report_unavailable() was called with it and has printed this
- * @mask: all events of the session, also those of --mask or a file.  Without console,
+ * @mask: all events of the session, also those of --profile or a file.  Without console,
  *	nothing is printed
  */
 void report_no_log(struct ktape_device *device, const char *list,

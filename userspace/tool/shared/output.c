@@ -121,7 +121,10 @@ static int check_folder(const struct output *o, const char *path,
 	return 0;
 }
 
-/* Check the files that a single stream needs beside it.  Return: 0 or the exit code. */
+/*
+ * Check the files that a single stream needs beside it, and for any input that it is not inside an
+ * output that is a directory.  Return: 0 or the exit code.
+ */
 static int check_beside(const struct output *o, const char *path)
 {
 	static const char *const names[] = {

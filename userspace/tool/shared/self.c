@@ -158,7 +158,10 @@ static void pass_signals_on(pid_t pid, const sigset_t *set)
 	};
 	struct signalfd_siginfo info;
 
-	/* Without the pidfd, poll() would not return when the process ends. */
+	/*
+	 * Without the pidfd (Linux before 5.3), poll() would not return when the process ends:
+	 * then no signal is passed on.
+	 */
 	while (fds[0].fd >= 0 && !(fds[0].revents & POLLIN)) {
 		if (poll(fds, KT_ARRAY_SIZE(fds), -1) < 0 && errno != EINTR)
 			break;

@@ -30,6 +30,9 @@
  * @name: name of the entry
  * @key: set to the piece's key
  *
+ * If @s->log is NULL, @s->foreign_log is set to the log of the first piece whose log has its pieces
+ * elsewhere.
+ *
  * Return: 0, -EEXIST if it is not, or -ENOMEM.
  */
 int ship_piece_check(struct ship *s, const char *name, char key[SHIP_KEY])
@@ -59,7 +62,10 @@ int ship_piece_check(struct ship *s, const char *name, char key[SHIP_KEY])
 	return !err || err == -ENOMEM ? err : -EEXIST;
 }
 
-/* Lock a piece against recorders.  Return: a descriptor or negative errno. */
+/*
+ * Lock a piece against recorders.
+ * Return: a descriptor; -EEXIST if a recorder writes to it or it is no file; or negative errno.
+ */
 static int lock_to_remove(const struct ship *s, const char *name)
 {
 	int fd, err = 0;

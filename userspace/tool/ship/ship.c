@@ -92,7 +92,7 @@ struct shipping {
 
 typedef unsigned long long ull;
 
-/* Wait, or until a signal. */
+/* Wait for a time, or until a signal comes. */
 static void wait_ns(const struct shipping *sh, uint64_t ns)
 {
 	struct pollfd p = { .fd = sh->wake, .events = POLLIN };
@@ -113,7 +113,11 @@ static bool has_tables(const char *folder)
 	return !access(path, F_OK);
 }
 
-/* Convert a piece to KEY.tmp, then name it KEY.ready (state.c).  Return: 0 or negative errno. */
+/*
+ * Convert a piece to KEY.tmp, then name it KEY.ready (state.c).
+ * Return: 0: p->stage is SHIP_READY, or SHIP_BAD if nothing of it can be converted, or unchanged if
+ * it was removed meanwhile; -EINTR after a signal; or negative errno.
+ */
 static int convert_piece(struct shipping *sh, struct ship_piece *p)
 {
 	char from[PATH_ROOM], folder[PATH_ROOM], to[PATH_ROOM + 16];
@@ -171,7 +175,10 @@ static void report_ship_failure(const struct shipping *sh,
 		     ret < 0 ? "error" : "exit status", ret < 0 ? -ret : ret);
 }
 
-/* Give the tables of a piece to the uploader.  Return: 0 or negative errno. */
+/*
+ * Give the tables of a piece to the uploader.  If that fails, count it in sh->failures; the piece
+ * stays as it is.  Return: 0, also then, or negative errno of the state.
+ */
 static int send_piece(struct shipping *sh, struct ship_piece *p)
 {
 	char folder[PATH_ROOM];
@@ -205,7 +212,10 @@ static int step_piece(struct shipping *sh, struct ship_piece *p)
 
 /* ---- all pieces ------------------------------------------------------------------------- */
 
-/* Remove the oldest pieces that were not shipped until the others have room. */
+/*
+ * Remove the oldest pieces that were not shipped until the others have room, but none that a
+ * recorder writes to.  Return: 0 or negative errno.
+ */
 static int make_room_for_log(struct shipping *sh)
 {
 	uint64_t all = 0;

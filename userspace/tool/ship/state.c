@@ -81,7 +81,7 @@ int ship_check_locks(void)
 
 /**
  * ship_open() - open the folder of a log, for this process alone
- * @s: filled; @s->keep and @s->target stay
+ * @s: filled; @s->keep, @s->target and @s->log stay.  ship_close() is needed also after an error
  * @path: the folder
  *
  * Return: 0, -EBUSY if another process ships it, or negative errno.
@@ -107,7 +107,7 @@ int ship_open(struct ship *s, const char *path)
 		note("%s/" STATE ": others can write there: it is not used", path);
 		return -EPERM;
 	}
-	/* The lock is released when the process ends. */
+	/* All processes lock this one file, so no O_EXCL.  Their end releases it. */
 	lock = openat(s->state, "lock",
 		      O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, MODE_FILE);
 	if (lock < 0)
@@ -223,9 +223,9 @@ int ship_begin(struct ship *s, const struct ship_piece *p)
 }
 
 /**
- * ship_converted() - all tables of a piece are in KEY.tmp
+ * ship_converted() - sync KEY.tmp, which has all tables of a piece, and name it KEY.ready
  * @s: the folder
- * @p: the piece
+ * @p: the piece; its stage is set
  *
  * Return: 0 or negative errno.
  */
@@ -246,7 +246,7 @@ int ship_converted(struct ship *s, struct ship_piece *p)
 /**
  * ship_mark() - note on the disk that a piece is done or bad
  * @s: the folder
- * @p: the piece
+ * @p: the piece; its stage is set
  * @stage: SHIP_DONE or SHIP_BAD
  *
  * Return: 0 or negative errno.

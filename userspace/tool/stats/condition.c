@@ -327,7 +327,7 @@ int stats_check_conditions(const struct kt_command *command,
 	return 0;
 }
 
-/* Return true if the lost events may have changed the result. */
+/* Return true if lost events may have changed the result: those of B (@bounds), not those of A. */
 static bool is_undecided(const struct condition *c, double limit, bool holds,
 			 const struct ktape_quantile *bounds)
 {

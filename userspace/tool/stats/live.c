@@ -71,11 +71,11 @@ void stats_live_write_due(struct stats_live *live)
 }
 
 /**
- * stats_live_measure() - read the trace to its end, and write the metrics
+ * stats_live_measure() - read the trace to its end or until a signal, and write the metrics
  * @live: the run; its trace is open
  * @path: file of the metrics
  *
- * Return: 0 or negative errno.
+ * Return: 0 or negative errno: of writing the file if @live->error is set, else of the trace.
  */
 int stats_live_measure(struct stats_live *live, const char *path)
 {

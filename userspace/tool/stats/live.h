@@ -13,8 +13,8 @@ struct prom;
  * @every: time between two files in ns; 0: only one at the end
  * @prom: the metrics, or NULL
  * @next: when the next file is due, in ns
- * @failed: negative errno of reading the results, if it failed
- * @error: negative errno of a file that could not be written
+ * @failed: negative errno of stats_live_write_due(), which then does nothing any more; 0: none
+ * @error: negative errno of a file that could not be written; 0: none
  */
 struct stats_live {
 	struct stats_trace *t;

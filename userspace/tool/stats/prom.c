@@ -48,7 +48,7 @@ struct kind {
  * @kinds: sums by enum ktape_series_kind
  * @cpus: sums by CPU
  * @nr_cpus: entries of @cpus
- * @writes: times that the file was written
+ * @writes: times that the file was written, with those that failed
  */
 struct prom {
 	const char *path;

@@ -238,7 +238,10 @@ static void print_events(const struct stats *s)
 		       e->flags & KTAPE_RTOS_OPEN ? " open" : "");
 }
 
-/* Print what was left out.  Return: true if the results are incomplete. */
+/*
+ * Print what was left out.  Return: true if statistics are incomplete; names and response times
+ * that were left out do not count.
+ */
 static bool report_bounds(const struct stats *s)
 {
 	const char *what;

@@ -52,7 +52,8 @@ struct top_device {
  * top_device_open() - open a session, or print why it cannot be opened
  * @path: path of the device; NULL: KTAPE_DEVICE_PATH
  * @session: name or number; NULL: session 0
- * @device: set to the session, also after an error; the caller closes it
+ * @device: set to the session, also after an error; the caller closes it.  Unchanged if there is no
+ *	memory
  *
  * Return: 0 or the exit code.
  */
@@ -115,8 +116,8 @@ const char *top_device_name(const struct top_device *d)
 }
 
 /*
- * Return the time that a CPU spent on recording since the last call, in ns; clear @known if the
- * module has timed too few of its events.
+ * Return the time that a CPU spent on recording since the last call, in ns; 0 if it had no event or
+ * is not known.  Clear @known if the module has timed too few of its events.
  */
 static double cost_of(struct top_device *d, unsigned int cpu, bool *known)
 {

@@ -117,6 +117,8 @@ void top_page_begin(struct top_page *p, const struct top_page_source *from,
 	if (!err) {
 		err = start_convert(p, p->saved ? p->saved : from->path, ends[1]);
 		close(ends[1]);
+		if (err)
+			close(ends[0]);
 	}
 	if (err) {
 		snprintf(said, size, "cannot run ktape convert: %s", strerror(err));
@@ -133,7 +135,7 @@ void top_page_begin(struct top_page *p, const struct top_page_source *from,
 static void say_end(const struct top_page *p, int status, char *said, size_t size)
 {
 	static const char prefix[] = "ktape: ";
-	const char *text = p->text;
+	const char *text = *p->text ? p->text : "ktape convert failed";
 
 	if (WIFEXITED(status) && !WEXITSTATUS(status)) {
 		snprintf(said, size, "%s is written", p->name);
@@ -142,7 +144,7 @@ static void say_end(const struct top_page *p, int status, char *said, size_t siz
 	if (!strncmp(text, prefix, sizeof(prefix) - 1))
 		text += sizeof(prefix) - 1;
 	snprintf(said, size, "%s is not written: %.*s%s%s", p->name,
-		 (int)strcspn(text, "\n"), *text ? text : "ktape convert failed",
+		 (int)strcspn(text, "\n"), text,
 		 p->saved ? "; the records are in " : "", p->saved ? p->saved : "");
 }
 

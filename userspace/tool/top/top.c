@@ -151,7 +151,10 @@ static int check_top_options(struct top *t)
 	return 0;
 }
 
-/* Read a file that grows through a process that copies it to standard input. */
+/*
+ * Choose the trace of --input.  With --follow a file or folder is read through a process that
+ * copies it to standard input.  Return: 0 or the exit code.
+ */
 static int begin_trace_file(struct top *t)
 {
 	struct stat st;

@@ -56,7 +56,8 @@ extern const struct top_share {
 
 /**
  * struct top_cost - time that recording took in an interval
- * @known: it is known: the trace is read from a device
+ * @known: it is known.  It is not if the trace is read from a file, in the first interval, or if
+ *	the module has timed too few events
  * @ns: nanoseconds of all CPUs
  */
 struct top_cost {

@@ -54,6 +54,8 @@ static bool lacks_counted_events(const struct ktape_verify *verify)
  * @verify: a check that was run
  * @wrong: number of findings that are wrong
  * @strict: it is a failure if events are missing for any reason
+ *
+ * Return: EXIT_FAILED; EXIT_CUT if a part of the trace is missing; or EXIT_OK.
  */
 int verify_code(const struct ktape_verify *verify, int wrong, bool strict)
 {

@@ -99,6 +99,28 @@ static void end_without_page(void)
 	check(strstr(said, "is not written"), "says: %s", said);
 }
 
+/* A process that ends without a message, as when it is killed. */
+static void end_without_message(void)
+{
+	struct top_page p = { .name = strdup("page.html") };
+	char said[80] = "";
+	int ends[2];
+
+	if (pipe(ends))
+		abort();
+	p.errors = ends[0];
+	p.pid = fork();
+	if (!p.pid)
+		_exit(1);
+	close(ends[1]);
+	if (p.pid < 0)
+		abort();
+	top_page_read(&p, said, sizeof(said));
+	check(!strcmp(said, "page.html is not written: ktape convert failed"),
+	      "says: %s", said);
+	check_equal(p.pid, 0);
+}
+
 static void none(void)
 {
 	struct top_page p = { .errors = -1 };
@@ -113,6 +135,7 @@ static const struct tap_test tests[] = {
 	{ "a page that was complete before the signal", end_with_page },
 	{ "a page that could not be written", failed },
 	{ "a page that is not complete", end_without_page },
+	{ "a process that fails without a message", end_without_message },
 };
 
 int main(int argc, char **argv)
