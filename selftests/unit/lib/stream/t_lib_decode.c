@@ -320,6 +320,7 @@ static void test_decode_refused_headers(void)
 		{ "kind", AT(kind), 3 },
 		{ "stream class", AT(stream_id), 1 },
 	};
+	unsigned char uuid[16];
 	struct ktape_packet p;
 	size_t i;
 
@@ -334,9 +335,11 @@ static void test_decode_refused_headers(void)
 		      "%s", bad[i].what);
 	}
 	make_golden_packet();
-	packet[AT(uuid) + 1] ^= 1;
-	check(ktape_packet_open(&p, packet, sizeof(packet),
-				packet + AT(uuid) + 2, NULL) == -EBADMSG,
+	memcpy(uuid, packet + AT(uuid), sizeof(uuid));
+	check(!ktape_packet_open(&p, packet, sizeof(packet), uuid, NULL),
+	      "this trace's packet");
+	uuid[sizeof(uuid) - 1] ^= 1;
+	check(ktape_packet_open(&p, packet, sizeof(packet), uuid, NULL) == -EBADMSG,
 	      "another trace's packet");
 }
 
