@@ -106,9 +106,7 @@ static void test_reused_tid(void)
 			if (tap_why[0])
 				return;
 			n++;
-			i = i ? 0 : 1;
-			if (!i)
-				i = 1;
+			i = 1;
 		} else {
 			count[i++] = 0;
 		}
