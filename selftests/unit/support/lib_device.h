@@ -269,7 +269,7 @@ static void device_close(unsigned int ring, unsigned int most)
 	device_block(ring, 0);
 }
 
-/* Fill so many blocks of each ring, and part of the next one. */
+/* Fill so many blocks of each ring, and the next one with @part records.  Sets @emitted. */
 __attribute__((unused)) static void device_grow(unsigned int blocks, unsigned int part)
 {
 	unsigned int i, k;

@@ -107,6 +107,7 @@ static inline uint64_t sim_sum(const uint64_t *counts)
 	return total;
 }
 
+/* Write the counts of a ring so far to the header of a packet, and seal it. */
 static inline void sim_head(struct sim_packet *p, const struct sim_ring *r,
 			    uint64_t emitted)
 {
@@ -120,6 +121,10 @@ static inline void sim_head(struct sim_packet *p, const struct sim_ring *r,
 	ktape_packet_seal(p->data);
 }
 
+/*
+ * Close the open packet of a ring, if there is one.  @emitted: events of the ring before its end;
+ * @last: it has the flag of a packet that was read while it was open.
+ */
 static inline void sim_close(struct sim *s, struct sim_ring *r,
 			     uint64_t emitted, bool last)
 {
@@ -217,6 +222,7 @@ static inline void sim_report_losses(struct sim *s, unsigned int cpu,
 	}
 }
 
+/* Write the ledger of both rings of a CPU.  @moment: 0 = stop, 1 = start, 2 = flush. */
 static inline void sim_ledger(struct sim *s, unsigned int cpu, unsigned int moment)
 {
 	uint64_t counts[2 + KTAPE_LOST_REASONS] = { 0 };
@@ -314,6 +320,7 @@ static inline void sim_profile(struct sim *s, unsigned int phase,
 		sim_profile_on(s, cpu, phase, mask);
 }
 
+/* Set a filter or remove it; a session that runs writes the markers of that. */
 static inline void sim_filter(struct sim *s, unsigned int kind, bool on)
 {
 	const uint32_t args[] = { 1, 1 };
@@ -334,6 +341,7 @@ static inline void sim_filter(struct sim *s, unsigned int kind, bool on)
 		s->filter &= ~(1U << kind);
 }
 
+/* Add an event to the profile or remove it; a session that runs writes the markers of that. */
 static inline void sim_change(struct sim *s, unsigned int opcode, bool on)
 {
 	uint64_t mask[KTAPE_MASK_WORDS];

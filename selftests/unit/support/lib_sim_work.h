@@ -172,7 +172,7 @@ static inline size_t sim_names(const struct sim *s,
 	return ktape_build_end(&b, 0, 0);
 }
 
-/* Save as a directory. */
+/* Save as a directory.  The last @nameless threads have no name. */
 static inline void sim_save(struct sim *s, const char *dir, unsigned int nameless)
 {
 	static const uint64_t cpus[KTAPE_CPU_WORDS] = { (1ULL << SIM_CPUS) - 1 };
@@ -282,6 +282,7 @@ static inline void sim_come_late(struct sim *s)
 	}
 }
 
+/* Exchange the packets @at and @at + 1 of a ring. */
 static inline void sim_swap(struct sim *s, unsigned int ring, unsigned int at)
 {
 	struct sim_packet *p = &s->ring[ring].packets[at], keep = p[0];

@@ -85,7 +85,7 @@ static void test_reused_tid(void)
 
 	for (i = 0; i < ARRAY_SIZE(order); i++)
 		order[i] = i;
-	/* Heap's algorithm, without recursion. */
+	/* Heap's algorithm, without recursion; i is 0 for the first order only. */
 	unsigned int count[ARRAY_SIZE(order)] = { 0 };
 
 	for (i = 0; i < ARRAY_SIZE(order);) {

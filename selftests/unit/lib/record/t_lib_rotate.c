@@ -8,9 +8,9 @@
 
 #include "lib_device.h"
 
-#define CONTROL 2U /* control ring of CPU 0 */
-#define GROWN \
-	3U /* blocks of each ring before the flush, the open one included */
+/* The control ring of CPU 0; blocks of each ring before the flush, the open one included. */
+#define CONTROL 2U
+#define GROWN	3U
 
 static char dirs[2][320];
 static void (*while_writing)(void);
@@ -381,6 +381,7 @@ static void test_new_rings_at_end(void)
 	end_rotation(rec);
 }
 
+/* Check that the metadata of a piece lists exactly these CPUs. */
 static void lists(const char *dir, const char *cpus)
 {
 	char path[400], text[1 << 16], line[40];

@@ -343,7 +343,7 @@ static void test_decode_refused_headers(void)
 	      "another trace's packet");
 }
 
-/* CRC32C of the contract: the usual check value, and a packet's. */
+/* A packet's CRC32C equals one that is computed bit by bit, and reveals each changed byte. */
 static void test_checksum(void)
 {
 	struct ktape_packet p;
@@ -417,6 +417,7 @@ static void test_round_trip(void)
 
 		/* Now and then a pause of more than the low half holds. */
 		kt_shim_time += n % 37 ? n * 1000003ULL % 5000 : 1ULL << 34;
+		/* A blob alone has no place for the number of the record. */
 		want[n] = (struct expected){ kt_shim_time,
 					     shape == RIG_BLOB ? 0 : shape };
 		rig_emit(&rig, 0, want[n++].shape);

@@ -21,7 +21,7 @@
 #define LINE   9000U
 #define NOTICE 512U
 
-/* What reading a trace gives. */
+/* What reading a trace, or a slice of it, gives: a line for each event and each notice. */
 struct seen {
 	char *lines;
 	size_t len;
@@ -31,7 +31,7 @@ struct seen {
 	size_t notices_len;
 	size_t notices_room;
 	int ended;
-	uint64_t passed;
+	uint64_t passed; /* events in slices */
 };
 
 /**
@@ -39,7 +39,7 @@ struct seen {
  * @jobs: threads, 1 = no slices
  * @bytes: bytes of a slice, 0 = as usual
  * @most: events to read
- * @refuse: the slice whose work lacks memory, counted from 1
+ * @refuse: the slice whose work lacks memory, counted from 1; 0 = none
  */
 struct way {
 	unsigned int jobs;
@@ -53,9 +53,10 @@ struct run {
 	const struct way *way;
 	const struct ktape_info *info;
 	struct seen *seen;
-	uint64_t worked;
+	uint64_t worked; /* slices that have come to their middle; counted for @way->refuse */
 };
 
+/* By one thread, and by the way that is compared with it. */
 static struct seen plain, other;
 
 static bool is_same_text(const char *a, size_t a_len, const char *b, size_t b_len)
@@ -376,7 +377,10 @@ static void release_some(void *arg, struct kt_slice *slice)
 	release_seen(arg, slice);
 }
 
-/* With memory for some slices there are fewer threads; without it, one reads everything. */
+/*
+ * With memory for some slices there are fewer threads; without it, one reads everything.  N
+ * threads need 2 N + 4 slices, and half as many threads are tried next.
+ */
 static void test_fewer(void)
 {
 	static const struct {

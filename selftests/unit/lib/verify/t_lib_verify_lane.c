@@ -295,6 +295,7 @@ static void test_lane_no_memory(void)
 	save_lane_trace(s, dir);
 	verify_by_jobs(dir, 0, &plain);
 	for (unsigned int i = 0; i < 2 * ARRAY_SIZE(sizes); i++) {
+		/* The first request is refused, or the second; there is only one of kt_windows. */
 		refused = sizes[i / 2];
 		refuse_from = i % 2 && i > 1;
 		asked = 0;

@@ -195,7 +195,7 @@ static void padded(void)
 
 /* ---- what is wrong ------------------------------------------------------------------- */
 
-/* Truncate anywhere, change every byte: at most that frame is lost. */
+/* Truncate anywhere: that is reported.  Change every byte: at most two frames are bad. */
 static void tband_damages(void)
 {
 	struct codec_reports reported;
