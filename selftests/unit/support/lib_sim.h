@@ -140,6 +140,7 @@ static inline void sim_close(struct sim *s, struct sim_ring *r,
 	r->open = false;
 }
 
+/* Begin a packet of a ring, with the CPU's current thread in its header. */
 static inline void sim_open(struct sim *s, unsigned int cpu, unsigned int kind)
 {
 	struct sim_ring *r = &s->ring[cpu * 2 + kind];
@@ -188,6 +189,7 @@ static inline void sim_write(struct sim *s, unsigned int cpu, unsigned int kind,
 		sim_report_losses(s, cpu, kind);
 }
 
+/* Count a record of class control, and write it to the control ring. */
 static inline void sim_control(struct sim *s, unsigned int cpu,
 			       const struct ktape_record *record)
 {
@@ -253,6 +255,7 @@ static inline void sim_ledger(struct sim *s, unsigned int cpu, unsigned int mome
 	}
 }
 
+/* Relate the trace clock to others.  @stable: the kernel trusts it. */
 static inline void sim_sync(struct sim *s, unsigned int cpu, bool stable)
 {
 	static const uint32_t args[7];
@@ -266,6 +269,7 @@ static inline void sim_sync(struct sim *s, unsigned int cpu, bool stable)
 	sim_control(s, cpu, &rec);
 }
 
+/* Write the record that a CPU starts or stops recording for the session. */
 static inline void sim_phase(struct sim *s, unsigned int cpu, unsigned int phase)
 {
 	const uint32_t args[] = { 0, s->mode };
@@ -357,6 +361,7 @@ static inline void sim_change(struct sim *s, unsigned int opcode, bool on)
 		sim_profile(s, KTAPE_PHASE_ON, mask);
 }
 
+/* Write to the event ring which thread runs on a CPU. */
 static inline void sim_context(struct sim *s, unsigned int cpu)
 {
 	const uint32_t tid = (uint32_t)s->tid[cpu];
@@ -370,6 +375,7 @@ static inline void sim_context(struct sim *s, unsigned int cpu)
 	sim_write(s, cpu, KTAPE_RING_EVENT, &rec);
 }
 
+/* Start on all CPUs: ledgers, then threads and phases, filters in force, and the profile. */
 static inline void sim_start(struct sim *s)
 {
 	unsigned int cpu, kind;

@@ -381,6 +381,7 @@ static void test_flip(void)
 	}
 	tap_note("%u flips, at most %u events of %u lost, %u not noticed",
 		 flips, most, whole, blind);
+	/* A record has 16 bytes: fewer events than two blocks have. */
 	check(flips > 30 && !blind && most && most < 2 * BLOCK / 16,
 	      "%u flips, %u untold", flips, blind);
 }

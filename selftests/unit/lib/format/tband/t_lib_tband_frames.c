@@ -79,7 +79,7 @@ static void tband_frame_bytes(void)
 	}
 }
 
-/* All lengths around the longest run, with a zero at each place or none. */
+/* All lengths around the longest run (254 bytes), with a zero at each place or none. */
 static void frames(void)
 {
 	uint8_t plain[600], frame[700], back[700];
