@@ -27,7 +27,7 @@
 #define NO_THREAD UINT32_MAX
 #define STATE_S	  (1U << 16) /* sched_switch: the thread sleeps */
 #define PRIOS	  (20U | 20U << 8)
-#define EVERY_NS  900U /* between two events of the machine, at most */
+#define EVERY_NS  900U /* between two events of the machine, on average */
 #define STEPS	  16U
 #define SLOW_NS	  50000U
 

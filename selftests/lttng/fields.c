@@ -45,7 +45,7 @@ static const int states[] = { 1, -3, 3, 9, 10, 77, -77, 0 };
 
 static void round_of(unsigned long i)
 {
-	const int64_t *v = &numbers[i % 10];
+	const int64_t *v = &numbers[i % 10]; /* arrays have up to 4 numbers from there on */
 	const char *text = texts[i % 5];
 
 	lttng_ust_tracepoint(ktape_fields, numbers, numbers[i % 14]);

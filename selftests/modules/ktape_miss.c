@@ -139,13 +139,13 @@ static const struct kernel_param_ops wake_ops = { .set = set_wake };
 static const struct kernel_param_ops nested_ops = { .set = set_nested };
 static const struct kernel_param_ops alone_ops = { .set = set_alone };
 
-module_param_cb(sleepers, &sleepers_ops, &sum, 0200);
+module_param_cb(sleepers, &sleepers_ops, NULL, 0200);
 MODULE_PARM_DESC(sleepers, "let so many threads sleep in ktape_sleeper()");
-module_param_cb(wake, &wake_ops, &sum, 0200);
+module_param_cb(wake, &wake_ops, NULL, 0200);
 MODULE_PARM_DESC(wake, "let them return");
-module_param_cb(nested, &nested_ops, &sum, 0200);
+module_param_cb(nested, &nested_ops, NULL, 0200);
 MODULE_PARM_DESC(nested, "call ktape_inner() so often within a probe's handler");
-module_param_cb(alone, &alone_ops, &sum, 0200);
+module_param_cb(alone, &alone_ops, NULL, 0200);
 MODULE_PARM_DESC(alone, "call ktape_inner() so often");
 
 /* Without an exit function a module that has an init function would stay. */

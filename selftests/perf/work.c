@@ -62,6 +62,7 @@ static void touch_memory(void)
 	munmap(p, size);
 }
 
+/* Calls that succeed, and two that fail: a negative offset, and no descriptor. */
 static void touch_files(void)
 {
 	char text[300];

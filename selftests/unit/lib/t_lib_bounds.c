@@ -72,6 +72,7 @@ static void work_of_similar_keys(void)
 
 static struct ktape_rtos *rtos;
 
+/* Event 0xff0001 stands for the head of TraceX's buffer, 0xff0002 for an entry of its registry. */
 static void begin_tracex(void)
 {
 	const uint32_t head[] = {

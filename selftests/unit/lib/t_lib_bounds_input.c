@@ -125,6 +125,7 @@ static uint64_t bursts(uint64_t n)
 	return read_analysed_trace("tband");
 }
 
+/* Frames that name an object each (0xa6): number, time, address, "n"; never one to be stuffed. */
 static uint64_t rkh_objects(uint64_t n)
 {
 	begin_file();
@@ -164,7 +165,7 @@ static void put_word(uint32_t v)
 		putc((int)(v >> i * 8 & 0xff), out);
 }
 
-/* A registry of threads, and an event of each. */
+/* A head of 48 bytes, a registry of threads, 48 bytes each, and an event of each in 32 bytes. */
 static uint64_t tracex_objects(uint64_t n)
 {
 	uint32_t objects = 48, buffer = objects + (uint32_t)n * 48;

@@ -35,7 +35,7 @@ static unsigned int flushes; /* calls of FLUSH */
 static int flush_error; /* what FLUSH returns after it has closed them, or 0 */
 static void (*before_flush)(void); /* called when it begins */
 static void (*after_flush)(void);  /* called at its end */
-static bool running;
+static bool running;		   /* the session runs */
 static unsigned int rings_there = RINGS; /* the first ones, whose CPUs have come online */
 static void (*at_layout)(void); /* called when the recorder asks for the layout */
 static void (*after_layout)(void); /* called when the recorder has got the layout */
@@ -269,7 +269,7 @@ static void device_close(unsigned int ring, unsigned int most)
 	device_block(ring, 0);
 }
 
-/* Fill so many blocks of each ring, and part of the next one. */
+/* Fill so many blocks of each ring, and the next one with @part records.  Sets @emitted. */
 __attribute__((unused)) static void device_grow(unsigned int blocks, unsigned int part)
 {
 	unsigned int i, k;
@@ -284,6 +284,7 @@ __attribute__((unused)) static void device_grow(unsigned int blocks, unsigned in
 	}
 }
 
+/* Close each open block that has records, between the two hooks. */
 int ktape_device_flush(struct ktape_device *d)
 {
 	unsigned int i, k;

@@ -107,6 +107,7 @@ static inline uint64_t sim_sum(const uint64_t *counts)
 	return total;
 }
 
+/* Write the counts of a ring so far to the header of a packet, and seal it. */
 static inline void sim_head(struct sim_packet *p, const struct sim_ring *r,
 			    uint64_t emitted)
 {
@@ -120,6 +121,10 @@ static inline void sim_head(struct sim_packet *p, const struct sim_ring *r,
 	ktape_packet_seal(p->data);
 }
 
+/*
+ * Close the open packet of a ring, if there is one.  @emitted: events of the ring before its end;
+ * @last: it has the flag of a packet that was read while it was open.
+ */
 static inline void sim_close(struct sim *s, struct sim_ring *r,
 			     uint64_t emitted, bool last)
 {
@@ -135,6 +140,7 @@ static inline void sim_close(struct sim *s, struct sim_ring *r,
 	r->open = false;
 }
 
+/* Begin a packet of a ring, with the CPU's current thread in its header. */
 static inline void sim_open(struct sim *s, unsigned int cpu, unsigned int kind)
 {
 	struct sim_ring *r = &s->ring[cpu * 2 + kind];
@@ -183,6 +189,7 @@ static inline void sim_write(struct sim *s, unsigned int cpu, unsigned int kind,
 		sim_report_losses(s, cpu, kind);
 }
 
+/* Count a record of class control, and write it to the control ring. */
 static inline void sim_control(struct sim *s, unsigned int cpu,
 			       const struct ktape_record *record)
 {
@@ -217,6 +224,7 @@ static inline void sim_report_losses(struct sim *s, unsigned int cpu,
 	}
 }
 
+/* Write the ledger of both rings of a CPU.  @moment: 0 = stop, 1 = start, 2 = flush. */
 static inline void sim_ledger(struct sim *s, unsigned int cpu, unsigned int moment)
 {
 	uint64_t counts[2 + KTAPE_LOST_REASONS] = { 0 };
@@ -247,6 +255,7 @@ static inline void sim_ledger(struct sim *s, unsigned int cpu, unsigned int mome
 	}
 }
 
+/* Relate the trace clock to others.  @stable: the kernel trusts it. */
 static inline void sim_sync(struct sim *s, unsigned int cpu, bool stable)
 {
 	static const uint32_t args[7];
@@ -260,6 +269,7 @@ static inline void sim_sync(struct sim *s, unsigned int cpu, bool stable)
 	sim_control(s, cpu, &rec);
 }
 
+/* Write the record that a CPU starts or stops recording for the session. */
 static inline void sim_phase(struct sim *s, unsigned int cpu, unsigned int phase)
 {
 	const uint32_t args[] = { 0, s->mode };
@@ -314,6 +324,7 @@ static inline void sim_profile(struct sim *s, unsigned int phase,
 		sim_profile_on(s, cpu, phase, mask);
 }
 
+/* Set a filter or remove it; a session that runs writes the markers of that. */
 static inline void sim_filter(struct sim *s, unsigned int kind, bool on)
 {
 	const uint32_t args[] = { 1, 1 };
@@ -334,6 +345,7 @@ static inline void sim_filter(struct sim *s, unsigned int kind, bool on)
 		s->filter &= ~(1U << kind);
 }
 
+/* Add an event to the profile or remove it; a session that runs writes the markers of that. */
 static inline void sim_change(struct sim *s, unsigned int opcode, bool on)
 {
 	uint64_t mask[KTAPE_MASK_WORDS];
@@ -349,6 +361,7 @@ static inline void sim_change(struct sim *s, unsigned int opcode, bool on)
 		sim_profile(s, KTAPE_PHASE_ON, mask);
 }
 
+/* Write to the event ring which thread runs on a CPU. */
 static inline void sim_context(struct sim *s, unsigned int cpu)
 {
 	const uint32_t tid = (uint32_t)s->tid[cpu];
@@ -362,6 +375,7 @@ static inline void sim_context(struct sim *s, unsigned int cpu)
 	sim_write(s, cpu, KTAPE_RING_EVENT, &rec);
 }
 
+/* Start on all CPUs: ledgers, then threads and phases, filters in force, and the profile. */
 static inline void sim_start(struct sim *s)
 {
 	unsigned int cpu, kind;

@@ -15,6 +15,7 @@ static const unsigned int sim_default[] = {
 	KTAPE_EV_EXCEPTION,
 };
 
+/* Make a session in discard mode with the default profile, which has not started. */
 static inline struct sim *sim_new(uint64_t seed)
 {
 	struct sim *s = calloc(1, sizeof(*s));
@@ -71,6 +72,7 @@ static inline void sim_leave(struct sim *s, unsigned int cpu, unsigned int nr)
 	sim_event(s, cpu, KTAPE_EV_SYS_EXIT, nr, 2, 0, 0);
 }
 
+/* The thread of a CPU enters system call 1, or leaves it if it is in it. */
 static inline void sim_call(struct sim *s, unsigned int cpu)
 {
 	uint32_t bit = 1U << (s->tid[cpu] - 100);
@@ -107,6 +109,7 @@ static inline void sim_step(struct sim *s, unsigned int cpu)
 	}
 }
 
+/* Let random events happen on random CPUs: one to four in each step, or none. */
 static inline void sim_work(struct sim *s, unsigned int steps)
 {
 	while (steps--)
@@ -172,7 +175,7 @@ static inline size_t sim_names(const struct sim *s,
 	return ktape_build_end(&b, 0, 0);
 }
 
-/* Save as a directory. */
+/* Save as a directory.  The last @nameless threads have no name. */
 static inline void sim_save(struct sim *s, const char *dir, unsigned int nameless)
 {
 	static const uint64_t cpus[KTAPE_CPU_WORDS] = { (1ULL << SIM_CPUS) - 1 };
@@ -282,6 +285,7 @@ static inline void sim_come_late(struct sim *s)
 	}
 }
 
+/* Exchange the packets @at and @at + 1 of a ring. */
 static inline void sim_swap(struct sim *s, unsigned int ring, unsigned int at)
 {
 	struct sim_packet *p = &s->ring[ring].packets[at], keep = p[0];

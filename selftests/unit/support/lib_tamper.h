@@ -39,6 +39,13 @@ struct tamper_stream {
 	bool gone;
 };
 
+/**
+ * struct tamper - a trace
+ * @streams: its stream files, by name
+ * @nr: entries of @streams
+ * @text: its metadata
+ * @len: bytes of @text
+ */
 struct tamper {
 	struct tamper_stream *streams;
 	unsigned int nr;
@@ -111,6 +118,7 @@ static inline int tamper_by_name(const void *a, const void *b)
 	return strverscmp(x->name, y->name);
 }
 
+/* Read the packets of a stream file. */
 static inline void tamper_split(struct tamper_stream *s, const char *dir)
 {
 	size_t len, size;

@@ -385,7 +385,10 @@ OP_REMOVE(no_stop_ledger, KTAPE_EV_LEDGER, 7U << 8, 0)
 OP_REMOVE(no_start_ledger, KTAPE_EV_LEDGER, 7U << 8, 1U << 8)
 OP_REMOVE(no_loss, KTAPE_EV_LOSS, 0, 0)
 
-/* Add @by to a word of the last ledger of the system calls of the event ring. */
+/*
+ * Add @by to a word of the last ledger of the system calls of the event ring: 0 = emitted,
+ * 1 = filtered, 2 = lost because the ring was full.
+ */
 static bool change_ledger(struct tamper_stream *s, unsigned int word, uint64_t by)
 {
 	for (unsigned int i = s->nr; i-- > 0;) {

@@ -179,7 +179,7 @@ __attribute__((unused)) static void trace_notice(void *arg,
 	}
 }
 
-/* Read a trace to its end. */
+/* Read a trace to its end, in at most @memory bytes; 0: as many as usual. */
 __attribute__((unused)) static void trace_read(const char *path, uint64_t memory,
 					       struct trace_result *r)
 {

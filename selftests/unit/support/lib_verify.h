@@ -75,6 +75,10 @@ static void verify_trace(const char *what)
 	ktape_verify_close(v);
 }
 
+/*
+ * Save a session in a folder, in which the last @nameless threads have no name, and verify it.
+ * end_verified() removes the folder.
+ */
 static void save_and_verify(struct sim *s, unsigned int nameless)
 {
 	folder = trace_folder();
@@ -104,6 +108,7 @@ static void end_verified(struct sim *s)
 		check_equal(result.finding[0].cpu, at_cpu);                  \
 	} while (0)
 
+/* Check that nothing is wrong, and that all records of @s were seen. */
 static void check_whole_result(struct sim *s)
 {
 	uint64_t records = 0;

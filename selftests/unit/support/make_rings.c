@@ -148,6 +148,7 @@ static void make_mode_rings(const char *mode, const char *dir, struct made *made
 	sim_stop(s);
 	sim_finish(s);
 	save_made_rings(s, dir, "whole");
+	/* If both rings are overwritten, the other one begins earlier. */
 	if (!whole)
 		overwrite_oldest(s, made, CUT_RING, late ? middle + 20000 : middle);
 	if (late)

@@ -142,6 +142,7 @@ static void make_emitted(const char *dir, const char *thread)
 	static const uint32_t other[] = { 0x1234 << 8 | 200, 5 };
 	static const uint32_t foreign[] = { 0x777 << 8 };
 	static const uint32_t user[] = { 1025, 42 };
+	/* Typed arguments: format and value of -2, "hello" and two bytes. */
 	static const unsigned char typed[] = "\x04\xfe\xff\xff\xff"
 					     "\x07hello\0"
 					     "\x08\x02\xab\xcd";
@@ -573,7 +574,10 @@ static void make_image(const char *path)
 	image_free(&m);
 }
 
-/* Return the metadata of a folder as a recorder of a log would have written it. */
+/*
+ * Return the metadata of a folder as a recorder of a log would have written it: without the word
+ * that a conversion has made the trace, and with a remark that names the log.
+ */
 static char *piece_metadata(const char *dir, const char *log, size_t *len)
 {
 	static const char converted[] = "\tconverted = \"yes\";\n";
@@ -629,6 +633,7 @@ static int make_piece_file(const char *dir, const char *file, const char *log)
 	    ktape_pipe_metadata(fd, info.uuid, text, len))
 		abort();
 	free(text);
+	/* control*, cpu* and registry: all but the metadata. */
 	snprintf(pattern, sizeof(pattern), "%s/[cr]*", dir);
 	if (glob(pattern, 0, NULL, &g))
 		abort();

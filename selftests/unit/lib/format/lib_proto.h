@@ -83,6 +83,7 @@ static bool proto_next(const uint8_t **p, const uint8_t *end, struct proto_field
 	}
 }
 
+/* Keep a TrackDescriptor: 1 uuid, 2 name. */
 static void proto_describe(struct proto_tracks *t, const struct proto_field *of)
 {
 	const uint8_t *p = of->data, *end = p + of->len;
@@ -109,7 +110,7 @@ static const char *proto_track(const struct proto_tracks *t, uint64_t id)
 	return "?";
 }
 
-/* Print a DebugAnnotation. */
+/* Print a DebugAnnotation: 10 name, 3 uint_value, 4 int_value, 6 string_value, 7 pointer_value. */
 static void proto_annotation(struct proto_tracks *t, const struct proto_field *of)
 {
 	const uint8_t *p = of->data, *end = p + of->len;
@@ -132,6 +133,10 @@ static void proto_annotation(struct proto_tracks *t, const struct proto_field *o
 	}
 }
 
+/*
+ * Print a TrackEvent: 9 type, 11 track_uuid, 23 name, 30 counter_value, 4 debug_annotations,
+ * which follow what stands before them in the line.
+ */
 static void proto_event(struct proto_tracks *t, const struct proto_field *of)
 {
 	static const char *const types[] = { "?", "begin", "end", "instant",
@@ -174,6 +179,7 @@ __attribute__((unused)) static char *proto_lines(const void *data, size_t size)
 	while (proto_next(&p, end, &packet)) {
 		for (q = packet.data;
 		     proto_next(&q, packet.data + packet.len, &f);) {
+			/* Of a TracePacket: track_descriptor, track_event. */
 			if (f.number == 60)
 				proto_describe(t, &f);
 			else if (f.number == 11)

@@ -136,6 +136,7 @@ static char *states_of(const struct scene_event *events, size_t nr, size_t *n)
 			{ KTAPE_FORMAT_ID_TBAND | (event), (first), (second) }, \
 			"", 0                                                   \
 	}
+/* Tonbandgeraet's events queue_send and queue_kind, and its kinds of queues. */
 #define QUEUE	       (KTAPE_OBJ_USER + KTAPE_USER_QUEUE)
 #define SENT	       102
 #define KIND	       101
@@ -149,7 +150,7 @@ static char *states_of(const struct scene_event *events, size_t nr, size_t *n)
 #define B   0x80002000U
 #define C   0x3000U
 #define D   0x4000U
-#define M   0x500U
+#define M   0x500U /* the mutex */
 #define ISR 0xffffffffU
 #define TRACEX(ts, thread, id, w2, w3, w4)               \
 	{                                                \
@@ -168,8 +169,8 @@ static char *states_of(const struct scene_event *events, size_t nr, size_t *n)
 	TRACEX(ts, thread, 52, wait, owner, times)
 #define PUT(ts, thread, owner, times) TRACEX(ts, thread, 57, owner, times, 0)
 
-#define Q 0x600U
-#define S 0x700U
+#define Q 0x600U /* the queue */
+#define S 0x700U /* the semaphore */
 #define CALL(ts, object, thread, id, w2, w3, w4)         \
 	{                                                \
 		(ts), 0, 1, KTAPE_EV_USER_EVENT, 7, 0,   \

@@ -186,7 +186,10 @@ static void tband_tracks(void)
 	free(lines);
 }
 
-/* Queues and semaphores are counters with the right kind in their name. */
+/*
+ * Queues and semaphores are counters with the right kind in their name.  Events 100 to 102 give
+ * name and kind and send, 107 receives, 108 resets.
+ */
 static void queue_tracks(void)
 {
 	char path[CODEC_PATH], *lines;
@@ -488,7 +491,9 @@ static const struct tap_test tests[] = {
 
 /*
  * The trace for trace_processor in t_tool_engines.sh: a task with a priority, a
- * queue, a mutex that it takes and gives, and a semaphore. 1 tick is 1 ms.
+ * queue, a mutex that it takes and gives, and a semaphore. 1 tick is 1 ms.  Events: 95 names
+ * the task, 84 switches to it, 91 sets its priority; 100 and 101 give name and kind of an
+ * object, 102 sends to it or gives it back, 106 receives or takes it.
  */
 static int write_states(const char *path)
 {

@@ -85,7 +85,7 @@ static void test_reused_tid(void)
 
 	for (i = 0; i < ARRAY_SIZE(order); i++)
 		order[i] = i;
-	/* Heap's algorithm, without recursion. */
+	/* Heap's algorithm, without recursion; i is 0 for the first order only. */
 	unsigned int count[ARRAY_SIZE(order)] = { 0 };
 
 	for (i = 0; i < ARRAY_SIZE(order);) {
@@ -106,9 +106,7 @@ static void test_reused_tid(void)
 			if (tap_why[0])
 				return;
 			n++;
-			i = i ? 0 : 1;
-			if (!i)
-				i = 1;
+			i = 1;
 		} else {
 			count[i++] = 0;
 		}

@@ -8,9 +8,9 @@
 
 #include "lib_device.h"
 
-#define CONTROL 2U /* control ring of CPU 0 */
-#define GROWN \
-	3U /* blocks of each ring before the flush, the open one included */
+/* The control ring of CPU 0; blocks of each ring before the flush, the open one included. */
+#define CONTROL 2U
+#define GROWN	3U
 
 static char dirs[2][320];
 static void (*while_writing)(void);
@@ -226,20 +226,21 @@ static void test_errors(void)
 	}
 }
 
-static void consume_flushed(void)
+static void consume_once(void)
 {
-	device_store(&device_page(0)->consumer, flushes);
-	flush_error = flushes == 3 ? 0 : -EAGAIN;
+	device_store(&device_page(0)->consumer, 1);
 }
 
-/* The ring was full, but its consumers read on. */
+/*
+ * A ring is full.  Its consumer reads on during the writes, so the flush is tried again; then
+ * it stands still, and a third flush would be in vain.
+ */
 static void test_rotate_full_ring(void)
 {
 	struct ktape_recorder *rec = begin_rotation();
 
 	flush_error = -EAGAIN;
-	while_writing = consume_flushed;
-	after_flush = NULL;
+	while_writing = consume_once;
 	rotate_and_check(rec, 2);
 	end_rotation(rec);
 }
@@ -380,6 +381,7 @@ static void test_new_rings_at_end(void)
 	end_rotation(rec);
 }
 
+/* Check that the metadata of a piece lists exactly these CPUs. */
 static void lists(const char *dir, const char *cpus)
 {
 	char path[400], text[1 << 16], line[40];

@@ -141,6 +141,7 @@ static void test_recover_bits(void)
 	make_image_again();
 	for (i = 0; i < 600; i++) {
 		unsigned int ring = lcg_below(&luck, IMAGE_RINGS);
+		/* Blocks 4 and 5 are left and have a checksum. */
 		uint8_t *byte = block_of(ring, 4 + lcg_below(&luck, 2)) +
 				lcg_below(&luck, len);
 		uint8_t bit = (uint8_t)(1 << lcg_below(&luck, 8));
@@ -216,7 +217,7 @@ static void test_positions(void)
 
 /*
  * A 32-bit kernel has two words for each position, three bits of which are in both.
- * @base: added to all positions of ring 0.
+ * @base: added to all positions of ring 0, whose blocks are written there.  @floor: its floor.
  */
 static void pos32_from(uint64_t base, uint64_t floor)
 {
@@ -229,21 +230,23 @@ static void pos32_from(uint64_t base, uint64_t floor)
 	image.super->pos_bits = 32;
 	image_seal(&image);
 	memset(image.data + d->checks, 0, IMAGE_PAGE);
-	for (i = 0; i < 7; i++) {
+	for (i = 0; i < IMAGE_CLOSED + 1; i++) {
 		/* base is as far from the start of a ring as block 3 */
 		uint8_t *b =
 			image.data + d->blocks +
 			(base + i * IMAGE_BLOCK) % (IMAGE_BLOCKS * IMAGE_BLOCK);
 		struct ktape_block *head = (void *)b;
 
-		image_block(b, d, i + 1, i < 6 ? IMAGE_RECORDS : IMAGE_OPEN, i < 6);
+		image_block(b, d, i + 1,
+			    i < IMAGE_CLOSED ? IMAGE_RECORDS : IMAGE_OPEN,
+			    i < IMAGE_CLOSED);
 		head->seq = (base + i * IMAGE_BLOCK) / IMAGE_BLOCK + 1;
 	}
 	commit = base + image_ring_page(0)->commit;
 	tail = base + image_ring_page(0)->tail;
 	/* The upper word is that of the block that was opened last. */
-	image_ring_page(0)->commit = (base + 6 * IMAGE_BLOCK) >> 29 << 32 |
-				     (uint32_t)commit;
+	image_ring_page(0)->commit =
+		(base + IMAGE_CLOSED * IMAGE_BLOCK) >> 29 << 32 | (uint32_t)commit;
 	image_ring_page(0)->tail = (uint32_t)tail;
 	image_ring_page(0)->floor = floor >> 29 << 32 | (uint32_t)floor;
 	recover();

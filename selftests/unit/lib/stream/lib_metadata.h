@@ -7,6 +7,7 @@
 
 #include "stream/metadata.h"
 
+/* Return a text with all that can be added to one, to be freed. */
 __attribute__((unused)) static char *make_metadata_text(size_t *len)
 {
 	static const uint64_t cpus[KTAPE_CPU_WORDS] = { 5 };

@@ -320,6 +320,7 @@ static void test_decode_refused_headers(void)
 		{ "kind", AT(kind), 3 },
 		{ "stream class", AT(stream_id), 1 },
 	};
+	unsigned char uuid[16];
 	struct ktape_packet p;
 	size_t i;
 
@@ -334,13 +335,15 @@ static void test_decode_refused_headers(void)
 		      "%s", bad[i].what);
 	}
 	make_golden_packet();
-	packet[AT(uuid) + 1] ^= 1;
-	check(ktape_packet_open(&p, packet, sizeof(packet),
-				packet + AT(uuid) + 2, NULL) == -EBADMSG,
+	memcpy(uuid, packet + AT(uuid), sizeof(uuid));
+	check(!ktape_packet_open(&p, packet, sizeof(packet), uuid, NULL),
+	      "this trace's packet");
+	uuid[sizeof(uuid) - 1] ^= 1;
+	check(ktape_packet_open(&p, packet, sizeof(packet), uuid, NULL) == -EBADMSG,
 	      "another trace's packet");
 }
 
-/* CRC32C of the contract: the usual check value, and a packet's. */
+/* A packet's CRC32C equals one that is computed bit by bit, and reveals each changed byte. */
 static void test_checksum(void)
 {
 	struct ktape_packet p;
@@ -414,6 +417,7 @@ static void test_round_trip(void)
 
 		/* Now and then a pause of more than the low half holds. */
 		kt_shim_time += n % 37 ? n * 1000003ULL % 5000 : 1ULL << 34;
+		/* A blob alone has no place for the number of the record. */
 		want[n] = (struct expected){ kt_shim_time,
 					     shape == RIG_BLOB ? 0 : shape };
 		rig_emit(&rig, 0, want[n++].shape);

@@ -389,6 +389,7 @@ static void cut_pipe(void)
 /* ---- packets without events, in a pipe --------------------------------------------- */
 
 static uint64_t last_ts; /* of the last event */
+/* Losses, each with the time of the last event before the notice and of the next one. */
 static struct {
 	uint64_t from, to, after, before;
 } reported[LOSSES];

@@ -316,7 +316,7 @@ static int seed(const char *dir, const char *name, const void *data, size_t len)
 	return fclose(f) || !whole;
 }
 
-/* Seeds for fuzz_decode.c. */
+/* Seeds for fuzz_decode.c, which reads what begins with m as metadata, with c as configuration. */
 static int seeds(const char *dir)
 {
 	static const char config[] =

@@ -16,6 +16,8 @@
 #define STEPS  20
 #define FLIPS  400U /* flipped bits for which the whole trace is read */
 #define SECTOR 512U
+#define FRONT \
+	2500U /* bytes at the beginning, with all values and the first events */
 
 struct result {
 	int ret; /* error of the run, or of opening it */
@@ -224,8 +226,8 @@ static void test_old_flips(void)
 }
 
 /*
- * Zero a part of the metadata: that must be reported as damage, if it changes
- * anything.
+ * Write the metadata with zeros in a part: that must be reported as damage if the text is @sealed,
+ * else if it changes what is read.
  */
 static void check_zeros(const char *text, size_t len, size_t from, size_t to,
 			uint64_t whole, bool sealed)
@@ -293,7 +295,7 @@ static void test_flips(void)
 		      result.first.text);
 		for (unsigned int k = 0; k < FLIPS; k++)
 			check_flip(what, whole,
-				   sim_random(s, k % 2 ? 2500 : (uint32_t)size),
+				   sim_random(s, k % 2 ? FRONT : (uint32_t)size),
 				   sim_random(s, 8));
 		remove_saved_session(s);
 	}
@@ -360,7 +362,7 @@ static void test_place(void)
 	remove_saved_session(s);
 }
 
-/* A pipe form preceded by a copy of its metadata. */
+/* A pipe form preceded by one to three copies of its metadata. */
 static void test_metadata_twice(void)
 {
 	struct sim *s = begin_saved_session("pipe");
@@ -384,10 +386,7 @@ static void test_metadata_twice(void)
 		check_sealed(path, "metadata more than once");
 		check(metadata_check(path) && render(path) == whole,
 		      "%u copies: %s", copies, result.first.text);
-		/*
-		 * If one of the two is damaged, it is unknown which one is
-		 * valid.
-		 */
+		/* If one of them is damaged, it is unknown which one is valid. */
 		trace_flip(path, sizeof(struct ktape_metadata_packet) + 100, 1);
 		check(!metadata_check(path), "verify finds no error");
 	}

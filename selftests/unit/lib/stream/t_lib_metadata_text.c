@@ -48,8 +48,8 @@ static void add_as_older(char **text, size_t *len, const char *key, const char *
 }
 
 /*
- * Build a text with the values in a bit mask, the first ones before the
- * checksum.
+ * Build a text with values (bit 0: cpus, 1: converted, 2: the remark): the checksum covers those
+ * in @sealed, an older tool has added those in @added.
  */
 static char *make_mixed(size_t *len, unsigned int sealed, unsigned int added)
 {

@@ -119,6 +119,7 @@ static void drain_recorder(struct ktape_recorder *r)
 		;
 }
 
+/* Lose @n events of a ring: the headers of later blocks and the control page count them. */
 static void lose(unsigned int ring, unsigned int n)
 {
 	rings[ring].lost += n;
@@ -262,6 +263,7 @@ static void test_past(void)
 	ktape_recorder_stats(r, &stats);
 	check(stats.piece_records && stats.piece_records < had, "%llu records",
 	      (unsigned long long)stats.piece_records);
+	/* In the open blocks: ring 1 was cleared. */
 	check_equal(stats.pending, 2 * 20);
 	check_equal(stats.missed, 0);
 	check(!ktape_recorder_flush(r), "flush");
@@ -269,6 +271,7 @@ static void test_past(void)
 	ktape_recorder_stats(r, &stats);
 	check_equal(stats.piece_records, 0);
 	check_equal(stats.pending, 0);
+	/* 5 more in each open block. */
 	device_grow(0, 25);
 	ktape_recorder_stats(r, &stats);
 	check_equal(stats.pending, 3 * 5);
@@ -326,6 +329,7 @@ static void test_pieces_cut(void)
 	struct holds h;
 	struct stat st;
 
+	/* The forms that are one file. */
 	for (k = 3; k < ARRAY_SIZE(forms); k++) {
 		make_log_piece(&forms[k]);
 		if (stat(piece[0], &st))
@@ -379,6 +383,7 @@ static void test_flip(void)
 	}
 	tap_note("%u flips, at most %u events of %u lost, %u not noticed",
 		 flips, most, whole, blind);
+	/* A record has 16 bytes: fewer events than two blocks have. */
 	check(flips > 30 && !blind && most && most < 2 * BLOCK / 16,
 	      "%u flips, %u untold", flips, blind);
 }

@@ -171,7 +171,7 @@ static void test_bad_size_unsealed(void)
 	expect_events(ALL - TRACE_RECORDS, 1, 0);
 }
 
-/* Flip one bit in each byte of a header: at most that packet is lost. */
+/* Flip one bit in each byte of a header: that packet is lost, and no other. */
 static void test_bad_heads(void)
 {
 	struct trace_result r;

@@ -159,7 +159,7 @@ static void absent_check(const struct sim *s, const struct ktape_absence *q,
 static void ask_random_absence(struct sim *s, const char *dir, bool damaged)
 {
 	unsigned int what = sim_random(s, ARRAY_SIZE(asked));
-	uint64_t begin = 1000000, span = s->now - begin;
+	uint64_t begin = 1000000 /* as sim_new() sets it */, span = s->now - begin;
 	struct ktape_absence q = {
 		.opcode = asked[what].opcode,
 		.field = asked[what].field,
@@ -370,8 +370,8 @@ static void test_absent_late_reader(void)
 }
 
 /*
- * The ring has wrapped: no record reports a loss in a block that is still
- * there.
+ * The oldest packet of each ring is overwritten, and the session goes on, so that no record
+ * reports a loss in the last packet.  @later: that is the third packet, else the second.
  */
 static void test_late_loss(void)
 {
@@ -429,7 +429,7 @@ static uint64_t hold_back(struct sim *s)
 {
 	uint64_t at = 0;
 
-	/* On CPU 0 only: the other CPU has its marker. */
+	/* CPU 0 loses its marker.  CPU 1 writes none: no question is about its signals. */
 	s->filter |= 1U << KTAPE_FILTER_SIGNAL;
 	s->ring[1].emitted[KTAPE_CLASS_CONTROL]++;
 	s->ring[1].lost[KTAPE_CLASS_CONTROL]++;

@@ -4,7 +4,7 @@
  *
  * A kind is an operation and what it is done to: packets, headers, records of a ring of one
  * CPU or of all, names, metadata, or the whole folder.  Checksums of what was changed are
- * renewed.  Each kind is tried on a whole trace of each mode.  Where nothing in the format
+ * renewed, unless a wrong or missing one is the change.  Each kind is tried on a whole trace of each mode.  Where nothing in the format
  * can tell the result from a whole trace, the table says why, and the kind is tried
  * nevertheless: it must not crash.
  *
@@ -267,6 +267,7 @@ static struct sim *record_mode(enum mode mode)
 		s->losing[1] = 0;
 	}
 	sim_work(s, STEPS);
+	/* Some packets of the control rings. */
 	for (unsigned int i = 0; (mode == DISCARD || mode == PIPE) && i < 70; i++) {
 		sim_sync(s, 0, true);
 		sim_sync(s, 1, true);
@@ -414,7 +415,7 @@ static void try_whole(const struct tamper *whole, enum mode mode)
 	      modes[mode], v.ret, (unsigned long long)v.cuts, v.first);
 }
 
-/* Try the kinds: all of them, or each @step-th one, beginning with number @from. */
+/* Try the kinds: each @step-th one, others for each @from below @step. */
 static void try_mode(const struct tamper *whole, enum mode mode,
 		     unsigned int from, unsigned int step)
 {

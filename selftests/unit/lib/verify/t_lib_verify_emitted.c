@@ -209,7 +209,10 @@ static void test_cut_before(void)
 	}
 }
 
-/* The last packets of a ring are missing: its end was cut off behind a known number. */
+/*
+ * The last packets of a ring are missing: its end was cut off behind a known number.  @late: the
+ * first packet is missing as well, which is no violation of its own.
+ */
 static void test_cut_behind(void)
 {
 	for (unsigned int late = 0; late < 2; late++) {

@@ -178,7 +178,8 @@ static struct ktape_block *head_of(struct sim *s, unsigned int at)
 /*
  * A reader that came late missed a packet with events before and after a start, from whose
  * ledger on the classes are counted.  The next packet, which reports @missed lost events, does
- * not say how many were before.  The last packet reports @more.
+ * not say how many were before.  The last packet reports @more.  @missed 0: as many as there
+ * were.  @wrong: the ledgers contradict that.
  */
 static void miss_over_start(uint64_t missed, uint64_t more, bool wrong)
 {
@@ -291,7 +292,7 @@ static void leave_ends_out(struct sim *s)
 	sim_change(s, KTAPE_EV_SYS_EXIT, true);
 }
 
-/* Do that, with the markers or behind the end of the control rings. */
+/* Do @what.  If not @marked, the control rings were read only up to there, without its markers. */
 static void do_unmarked(void (*what)(struct sim *s), bool marked)
 {
 	struct sim *s = sim_new(22);

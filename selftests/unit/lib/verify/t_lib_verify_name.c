@@ -229,15 +229,16 @@ static void lose_first_packets(struct sim *s)
 /*
  * A full table forgets first what died first.  So a thread that was there after others
  * had died, or beside a table that is not full, has a name; and so has each thread if no
- * ring with names was overwritten.
+ * ring with names was overwritten.  The smallest table has 64 entries, of which the threads that
+ * live have 8.  Events up to 10 s (@late) behind the death of a thread can be its own.
  */
 static void test_replaced(void)
 {
 	static const uint64_t start = 20000000000, late = 10000000000;
 	static const struct {
-		uint32_t nr_dead;
-		int32_t ghosts;
-		uint64_t died;
+		uint32_t nr_dead; /* threads that ended and whose names are recorded */
+		int32_t ghosts; /* threads without a name */
+		uint64_t died;	/* when the last of @nr_dead ended */
 		bool wrong;
 		bool whole;	  /* the event rings are */
 		bool waits;	  /* discard mode */

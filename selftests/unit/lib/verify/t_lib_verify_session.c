@@ -47,6 +47,7 @@ static void test_verify_frozen(void)
 	check_whole_result(s);
 	end_verified(s);
 
+	/* A session that is no snapshot cannot be full. */
 	s = sim_new(11);
 	sim_start(s);
 	sim_words(s, KTAPE_EV_FREEZE, 0, 0, 0);
@@ -92,6 +93,7 @@ static void test_verify_without_rings(void)
 	check_equal(result.notes[KTAPE_RULE_FORM], 1);
 	end_verified(s);
 
+	/* The number of no CPU. */
 	s = sim_new(12);
 	sim_start(s);
 	rec.args = &cpus[1];

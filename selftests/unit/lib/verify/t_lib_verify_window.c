@@ -26,7 +26,7 @@
  * @calling: number of the call of each thread, + 1; 0 = none
  * @nest: running handlers of each CPU
  * @next_tid: a thread id that was not used yet
- * @wild: chances of steps that break a rule, 0 = none
+ * @wild: a choice in so many breaks a rule, 0 = none does
  * @slow: much happens between the markers of a start or stop
  */
 struct scene {
@@ -51,9 +51,10 @@ struct result {
 	struct kt_switch last[SIM_CPUS];
 	unsigned int verdict[SIM_CPUS + 1];
 	uint64_t records;
-	uint64_t passed;
+	uint64_t passed; /* records that were checked in windows */
 };
 
+/* Of the check of one event after the other, and of the one that is compared with it. */
 static struct result plain, other;
 static uint64_t all_records, all_passed, all_findings, all_notes, proved;
 
@@ -124,6 +125,7 @@ static void compare_results(const char *what)
 	      plain.nr < other.nr && plain.nr < FINDINGS ?
 		      other.finding[plain.nr].text :
 		      "");
+	/* Only this differs on purpose. */
 	other.passed = plain.passed;
 	check(!memcmp(&plain, &other, sizeof(plain)),
 	      "%s: %d, %llu records instead of %d, %llu; or counts, or verdicts",

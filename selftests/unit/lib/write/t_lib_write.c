@@ -118,7 +118,10 @@ static void make_device(void)
 	device_grow(BLOCKS - 1, 0);
 }
 
-/* A recording whose writes may fail once it is open. */
+/*
+ * Record all that the device has.  Once the recorder is open, a write that would make a file
+ * longer than @limit fails; 0: none does.
+ */
 static int record_limited(const struct ktape_recorder_options *how,
 			  struct ktape_recorder_stats *stats, uint64_t limit)
 {
@@ -289,7 +292,10 @@ static void test_recorder_staged(void)
 	      "the folder has another file");
 }
 
-/* The trace cannot replace the old one, and the rings are gone by then. */
+/*
+ * A file that is none of ours comes into the folder while the trace is staged, so the trace
+ * cannot take its place.  The rings are gone by then: the trace is kept under its temporary name.
+ */
 static void test_kept(void)
 {
 	const struct ktape_recorder_options how = {
@@ -320,24 +326,22 @@ static void test_failed_pipe(void)
 {
 	struct ktape_recorder_options how = { .dir = NULL };
 	struct ktape_recorder_stats stats;
+	struct ktape_recorder *r;
 	int ends[2], err;
 
 	signal(SIGPIPE, SIG_IGN);
 	check(!pipe(ends), "pipe");
+	/* Opening writes the metadata, which must not wait for a reader. */
 	fcntl(ends[1], F_SETPIPE_SZ, 1 << 20);
 	make_device();
-	{
-		struct ktape_recorder *r;
-
-		how.fd = ends[1];
-		err = ktape_recorder_open(&device, &how, &r);
-		check(!err, "open: %d", err);
-		close(ends[0]);
-		err = ktape_recorder_step(r);
-		ktape_recorder_finish(r);
-		ktape_recorder_stats(r, &stats);
-		ktape_recorder_close(r);
-	}
+	how.fd = ends[1];
+	err = ktape_recorder_open(&device, &how, &r);
+	check(!err, "open: %d", err);
+	close(ends[0]);
+	err = ktape_recorder_step(r);
+	ktape_recorder_finish(r);
+	ktape_recorder_stats(r, &stats);
+	ktape_recorder_close(r);
 	close(ends[1]);
 	check(err == -EPIPE, "%d", err);
 	check_equal(stats.records, 0);
@@ -397,12 +401,12 @@ static void test_cancel(void)
 ssize_t pwritev64(int fd, const struct iovec *iov, int nr, off64_t offset);
 
 /*
- * After some writes, a number of direct writes are short, and the last one
- * fails.
+ * After @whole_writes direct writes, @short_writes of them go wrong: all but the last one write
+ * 1000 bytes only, and the last one fails with EINVAL.
  */
 static int whole_writes, short_writes;
 
-/* Writing causes events. */
+/* Each write causes events, as those of a recorder do that is recorded itself. */
 static bool echoes;
 
 static void echo_positions(void)
@@ -432,6 +436,7 @@ ssize_t pwritev64(int fd, const struct iovec *iov, int nr, off64_t offset)
 		errno = EINVAL;
 		return -1;
 	}
+	/* So few bytes cannot be written directly. */
 	fcntl(fd, F_SETFL, flags & ~O_DIRECT);
 	n = syscall(SYS_pwritev, fd, &part, 1, offset, 0);
 	fcntl(fd, F_SETFL, flags);
@@ -468,6 +473,11 @@ static void test_short_direct(void)
 
 /* ---- a session that goes on ----------------------------------------------- */
 
+/*
+ * A recorder leaves a session whose events go on: those after its end are neither read nor
+ * missed.  @runs: the session still runs.  Else it has stopped, but another process starts it
+ * again while the recorder ends.
+ */
 static void leave_live(bool runs)
 {
 	struct ktape_recorder_options how = {
@@ -484,10 +494,6 @@ static void leave_live(bool runs)
 	device_grow(2, 33);
 	had = emitted;
 	check(!ktape_recorder_open(&device, &how, &r), "open");
-	/*
-	 * The session has stopped, but another process starts it when the
-	 * recorder ends.
-	 */
 	running = runs;
 	echoes = true;
 	alarm(200);
@@ -513,8 +519,8 @@ static void test_leave(void)
 }
 
 /*
- * CLEAR while the session runs: one ring begins inside a block and gets no more
- * events, the others fill up. The recorder must still be woken for the others.
+ * CLEAR while the session runs: every ring begins inside a block.  Ring 0 fills up, the others
+ * get no more events.  Their positions must not keep the recorder from reporting that of ring 0.
  */
 static void test_positions_cleared(void)
 {
@@ -600,7 +606,10 @@ static void test_position_refused(void)
 	close(how.fd);
 }
 
-/* A 32-bit kernel has two words for each position and each count. */
+/*
+ * A 32-bit kernel has two words for each position and each count.  Record from block @first of
+ * each ring on, before which it had @records records.
+ */
 static void narrow_from(uint64_t first, uint64_t records)
 {
 	struct ktape_recorder_options how = {
@@ -621,6 +630,7 @@ static void narrow_from(uint64_t first, uint64_t records)
 		device_block(i, 0);
 		device_count(i, 0);
 		device_page(i)->tail = (uint32_t)(first * BLOCK);
+		/* Of a CLEAR long ago. */
 		device_store(&device_page(i)->floor, 12 * BLOCK);
 		cursors[i] = first * BLOCK;
 	}

@@ -43,7 +43,7 @@ enum mutant {
 	CONSUMER_EARLY,
 };
 
-/* Next step of a context; 0: it does not run. */
+/* Next step of a context; 0: it does not run.  PRIVATE follows SHARED, in both paths. */
 enum pc {
 	IDLE,
 	LOAD_WRITE,
@@ -65,10 +65,18 @@ enum pc {
 /* Next step of the reader. */
 enum reader_pc { R_COMMIT, R_TAIL, R_COPY, R_SECOND, R_CONSUME };
 
+/**
+ * struct frame - the registers of a writing context
+ * @pc: enum pc
+ * @w: position of the slot that it reserves
+ * @end: position up to which it publishes
+ * @tmp: a word that it has loaded
+ */
 struct frame {
 	uint8_t pc, w, end, tmp;
 };
 
+/* A state of the machine.  It has only bytes, so equal states have no padding that differs. */
 struct state {
 	struct frame frame[LEVELS];
 	uint8_t left[LEVELS];		/* events still to be written */
@@ -80,7 +88,9 @@ struct state {
 	} pending[PENDING];
 	uint8_t nr_pending, epoch;
 	uint8_t written; /* events that reserved a slot */
+	/* The reader: its next record, the commit it saw, its copy of a slot, tail after that. */
 	uint8_t reader_pc, position, commit, copy, second;
+	/* Control clears in two steps: it loads a position, and makes it the floor. */
 	uint8_t control_pc, floor, floor_wish;
 };
 

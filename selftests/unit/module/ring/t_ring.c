@@ -39,7 +39,7 @@ static void emit_until(unsigned long room)
 	while (rig_room(&rig) != room);
 }
 
-/* Checks for the end of each test. */
+/* Checks for the end of tests whose ring was read, and is at rest. */
 static void check_settled(void)
 {
 	const struct kt_ring *r = &rig.ring;
@@ -94,6 +94,7 @@ static void test_header(void)
 	check_equal(b->cpu, 3);
 	check_equal(b->kind, KTAPE_RING_EVENT);
 	check_equal(b->sync_clock, b->ts_begin);
+	/* Valid only when the block is closed: still what the rig has filled it with. */
 	check_equal(b->content_bits, 0xa5a5a5a5a5a5a5a5ULL);
 	check_equal(rec[0], 0x3456789a);
 	check_equal(rec[1] & 0xff, RIG_OPCODE + 3);
@@ -157,6 +158,7 @@ static void test_time_extension(void)
 	unsigned int shape, i;
 
 	for (shape = 0; shape < RIG_SHAPES; shape++) {
+		/* A blob without arguments has no place for its number. */
 		if (shape == RIG_BLOB)
 			continue;
 		begin_test_ring(KTAPE_MODE_OVERWRITE, 0);
@@ -505,10 +507,7 @@ static void test_blobs(void)
 /* Positions wrap at 32 and at 64 bits. */
 static void test_ring_wrap(void)
 {
-	/*
-	 * The last start is early enough to go round the ring once before the
-	 * wrap.
-	 */
+	/* Two rings before the wrap: all blocks are full by then. */
 	static const u64 starts[] = {
 		(1ULL << 31) - 2 * SIZE,
 		(1ULL << 32) - 2 * SIZE,
@@ -561,7 +560,10 @@ static void check_catches_up(u64 latest)
 	check(rig.ring.desc != &rig.ring.stop, "records still take the slow path");
 }
 
-/* Set the clock back into an earlier turn of its low half. */
+/*
+ * Set the clock back into an earlier turn of its low half.  The writer notices that by the upper
+ * half, so no record gets a wrong low half, and the reader need not accept one (@steps).
+ */
 static void test_step_to_turn(void)
 {
 	u64 latest;
@@ -626,7 +628,7 @@ static void test_step_within_block(void)
 		settle_all_read();
 }
 
-/* Limits the recursion. */
+/* Record on a clock step, unless that has caused step after step: a recursion would not end. */
 static void emit_on_step(void)
 {
 	if (rig_steps < 100)

@@ -59,13 +59,15 @@ struct scene {
 
 static struct {
 	struct rig rig;
-	struct reader live, walk;
+	struct reader live; /* reads each record once, as soon as it is published */
+	struct reader walk; /* reads all that the ring holds, again and again */
 	const struct scene *scene;
 	unsigned int level;
 	enum burst burst;
 	uintptr_t deep; /* instruction at which the nested burst is stopped */
-	unsigned int second, third; /* steps between the further bursts */
-	unsigned int odds, left;    /* random bursts */
+	unsigned int second,
+		third; /* steps after the first burst at which others come */
+	unsigned int odds, left; /* random bursts */
 	uint64_t random;
 	u64 stopped; /* position of the ring when recording was stopped */
 	u64 counted; /* events before the scene */
@@ -132,6 +134,7 @@ static void nested_one(void *arg)
 	emit_nested(1);
 }
 
+/* Interrupt the nested record from the highest context. */
 static void nested_deeper(void *arg)
 {
 	(void)arg;
@@ -339,6 +342,7 @@ static bool sweep_bursts(const struct scene *scene)
 			struct step step = {
 				.at = where[i],
 				.stopped = inject,
+				/* Steps are slow: many only near the end, where it publishes. */
 				.after = number - i < 60 ? 50 : 4,
 				.each = after_step,
 			};

@@ -58,6 +58,7 @@ static void test_upper(void)
 		check_equal(upper, at >> 29);
 		check_equal(kt_wide_of(upper, (unsigned long)at), at);
 	}
+	/* That of the last position, which an earlier one does not set back. */
 	kt_upper_advance(&upper, upper - 1);
 	check_equal(upper, 159);
 	kt_upper_advance(&upper, 160);

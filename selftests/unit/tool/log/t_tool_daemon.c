@@ -18,9 +18,9 @@
 #include "tap.h"
 
 static char path[64];
-static int ends; /* number of times the owner exits just before the lock */
+static int ends;     /* number of times the owner exits just before the lock */
+static bool follows; /* each time another owner starts at once */
 static int reported = -1; /* pipe that gets the folder in which the log is opened */
-static bool follows;	  /* and another owner starts */
 
 int fail(const char *format, ...)
 {

@@ -10,7 +10,6 @@
 /* Filters of the device, by kind; NULL: off. */
 static char *in_force[KTAPE_FILTER_KINDS];
 static int refuse[KTAPE_FILTER_KINDS]; /* error that SET returns */
-static unsigned int calls;
 static char reported[300];
 
 /* ---- the device, and the command's messages -------------------------------- */
@@ -30,7 +29,6 @@ int ktape_device_filter_set(struct ktape_device *device,
 {
 	if (!value->active)
 		return ktape_device_filter_off(device, value->kind);
-	calls++;
 	if (refuse[value->kind])
 		return refuse[value->kind];
 	free(in_force[value->kind]);
@@ -40,7 +38,6 @@ int ktape_device_filter_set(struct ktape_device *device,
 int ktape_device_filter_off(struct ktape_device *device, unsigned int kind)
 {
 	(void)device;
-	calls++;
 	free(in_force[kind]);
 	in_force[kind] = NULL;
 	return 0;
@@ -87,7 +84,6 @@ static void reset_filters(void)
 		in_force[i] = NULL;
 		refuse[i] = 0;
 	}
-	calls = 0;
 	reported[0] = '\0';
 }
 

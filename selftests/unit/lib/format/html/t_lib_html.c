@@ -177,7 +177,10 @@ static void scene_page(void)
 	free(page);
 }
 
-/* Write a trace with a mark that has the text @name, and set @page. */
+/*
+ * Write a trace with a mark that has the text @name, and with the text @attach of the caller, and
+ * set @page.  Texts with names that a page has no room for are refused.
+ */
 static void page_with(const char *name, size_t name_len, const char *attach,
 		      char **page)
 {
@@ -268,7 +271,7 @@ static void hostile_names(void)
 
 /* ---- pages that are full ------------------------------------------------------------ */
 
-#define FULL 1000U /* least number of spans of a page */
+#define FULL 1000U /* the least that the option spans= accepts */
 
 /* Add a loss of class 7, which is a span that is never merged. */
 static int add_span_loss(struct ktape_sink *sink, uint64_t ts)
@@ -287,7 +290,10 @@ static int add_span_loss(struct ktape_sink *sink, uint64_t ts)
 	return ktape_sink_event(sink, &e);
 }
 
-/* Write more losses than a page has spans.  Return: what finish() or an event returned. */
+/*
+ * Write a page with so many losses.  Return: what finish() or an event returned; @why is the
+ * error's text.
+ */
 static int write_full(const char *options, unsigned int losses, char why[256],
 		      struct ktape_sink_options *how)
 {
@@ -391,6 +397,7 @@ static void full_page_is_left(void)
 		if (i == FULL)
 			short_ns = h->level.short_ns;
 	}
+	/* The limit (level.c): spans that are longer are not merged. */
 	check_equal(short_ns, 1ULL << 40);
 	check_equal(h->level.short_ns, short_ns);
 	check_equal(h->level.nr, FULL);

@@ -12,7 +12,7 @@ struct step {
 	uint64_t ts;
 	int32_t tid;
 	uint32_t next; /* or 0: an exception */
-	uint64_t read; /* when it comes back */
+	uint64_t read; /* its time when it is read back */
 };
 
 static void put_native_step(struct ktape_sink *sink, const struct step *s)

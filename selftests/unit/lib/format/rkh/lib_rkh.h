@@ -45,6 +45,7 @@ __attribute__((unused)) static void rkh_add_frame(struct rkh_stream *s,
 	s->ends[s->nr++] = s->len;
 }
 
+/* Begin a stream, if @record with its configuration. */
 __attribute__((unused)) static void
 rkh_stream_begin(struct rkh_stream *s, const struct kt_rkh_config *c, bool record)
 {
@@ -58,6 +59,7 @@ rkh_stream_begin(struct rkh_stream *s, const struct kt_rkh_config *c, bool recor
 		rkh_add_frame(s, plain, kt_rkh_put_config(c, plain));
 }
 
+/* Add an event, 3 ticks after the one before.  Its fields are @value, @value + 1 and so on. */
 __attribute__((unused)) static void rkh_add(struct rkh_stream *s,
 					    unsigned int id, uint64_t value,
 					    const char *text, size_t len)
@@ -80,7 +82,7 @@ __attribute__((unused)) static void rkh_add(struct rkh_stream *s,
 /* Typed arguments of a user event: three bytes, two of which are stuffed, a number, a text. */
 static const char mem_arg[] = "\x18\x03\x7e\x7d\x00\x31\xff\x37hi";
 
-/* Append every event once. */
+/* Make a stream of every event once, with values and texts that are stuffed in some. */
 __attribute__((unused)) static void
 rkh_all(struct rkh_stream *s, const struct kt_rkh_config *c, bool record)
 {

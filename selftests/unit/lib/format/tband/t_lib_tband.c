@@ -486,6 +486,7 @@ static const struct tap_test tests[] = {
 
 static int write_tband_seeds(const char *dir)
 {
+	/* For fuzz_codec.c: detected, or tband by name (1), sorted (0x10), into other formats. */
 	static const unsigned char first[] = { 0, 1, 0x11, 0x31, 0x51 };
 	int err = 0;
 

@@ -79,7 +79,7 @@ static void tband_frame_bytes(void)
 	}
 }
 
-/* All lengths around the longest run, with a zero at each place or none. */
+/* All lengths around the longest run (254 bytes), with a zero at each place or none. */
 static void frames(void)
 {
 	uint8_t plain[600], frame[700], back[700];
@@ -195,7 +195,7 @@ static void padded(void)
 
 /* ---- what is wrong ------------------------------------------------------------------- */
 
-/* Truncate anywhere, change every byte: at most that frame is lost. */
+/* Truncate anywhere: that is reported.  Change every byte: at most two frames are bad. */
 static void tband_damages(void)
 {
 	struct codec_reports reported;

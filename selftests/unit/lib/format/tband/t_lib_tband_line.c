@@ -267,7 +267,7 @@ static void tband_line_hostile(void)
 {
 	static const struct {
 		const char *name;
-		const char *text; /* offset in the carried event */
+		const char *text; /* the native event that the frame carries, in base64 */
 		unsigned int corrupt;
 	} tries[] = {
 		{ "nothing", "", 1 },
@@ -327,6 +327,7 @@ static const struct tap_test tests[] = {
 
 static int write_tband_line_seeds(const char *dir)
 {
+	/* For fuzz_codec.c: a serial line (0xf), sorted (0x10), into other formats. */
 	static const unsigned char first[] = { 0x0f, 0x1f, 0x3f, 0x5f };
 	int err = 0;
 

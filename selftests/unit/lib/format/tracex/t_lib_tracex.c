@@ -291,6 +291,7 @@ static size_t to_text(char *to, bool srec, bool bad)
 		p += sprintf(p, ":020000042000DA\n");
 	for (size_t n = 0; n < SIZE; n += 16) {
 		size_t at = backwards ? SIZE - 16 - n : n;
+		/* The length, and the address: of S-records all of it, so 0x20 of BASE, too. */
 		unsigned int sum = srec ? 21 + 0x20 + (unsigned int)(at >> 8) :
 					  16 + (unsigned int)(at >> 8);
 
@@ -512,6 +513,7 @@ static void inversions(void)
 		r = stats_of(path, NULL, &result);
 		check_equal(ktape_rtos_totals(r)->inversions, 1);
 		check_equal(ktape_rtos_totals(r)->bad_inversions, bad);
+		/* The inversion begins when A asks, and ends with the last event. */
 		e = ktape_rtos_event(r, 1);
 		check(e && (bad ? e->bad : e->inversion) == 5 + bad,
 		      "ends at %llu", e ? (unsigned long long)e->bad : 0);
@@ -631,6 +633,7 @@ static int write_tracex_seeds(const char *dir)
 		make_tracex_image(0xffff, i & 1);
 		if (i >= 2)
 			len = to_text(text, i & 1, false);
+		/* The first byte for fuzz_codec.c: detected, and every other one sorted. */
 		snprintf(name, sizeof(name), "tracex-%u", i);
 		err |= write_seed(dir, name, (unsigned char)((i & 1) << 4),
 				  data, len);
