@@ -85,7 +85,7 @@ static bool filter_pass_number(const struct kt_filters *f, u32 opcode, u32 dat20
 		return map_has(f->irqs, ARRAY_SIZE(f->irqs), nr);
 	case KTAPE_FILTER_SOFTIRQ:
 		return map_has(&f->softirqs, 1, nr);
-	default:
+	default: /* signals: bit n - 1 is signal n */
 		return map_has(&f->signals, 1, nr - 1);
 	}
 }
