@@ -123,7 +123,7 @@ static void metadata_seal(char *text, size_t length)
  * Also draws the UUID of this load.
  *
  * Context: module load, after kt_clock_init().
- * Return: 0 or -ENOMEM.
+ * Return: 0; -ENOMEM: no memory, or (a bug) the text is longer than ROOM.
  */
 int kt_metadata_init(void)
 {

@@ -214,6 +214,14 @@ long kt_ioctl_destroy(struct file *file, union kt_ioctl_arg *arg)
 
 /* ---- recording --------------------------------------------------------------- */
 
+/*
+ * The table in ioctl.c admits only descriptors that may control their session to START, STOP,
+ * CLEAR and FLUSH.  PROFILE and POLICY can also be read, so their handlers check that.
+ *
+ * Priorities and policies of threads enter the registry when kt_registry_refresh() walks over
+ * all threads: at START and STOP, so that the trace has those of its begin and end.
+ */
+
 /**
  * kt_ioctl_profile() - get or change the profile
  * @file: the descriptor

@@ -206,6 +206,8 @@ static void table_exit(void)
  * kt_registry_reserve() - Have room for entries that are about to be made
  * @entries: their number
  *
+ * Without memory for them the table has fewer, and names that find no room are counted.
+ *
  * Context: process context, may sleep.
  */
 void kt_registry_reserve(u32 entries)

@@ -25,7 +25,10 @@
 
 #include "internal.h"
 
-#define SEVERITIES  4U
+/* Levels of severity.  As f->severity: no exception passes. */
+#define SEVERITIES 4U
+
+/* An hour, see struct ktape_filter_gate. */
 #define GATE_NS_MAX (3600ULL * NSEC_PER_SEC)
 
 /* ---- bitmaps: words that are not given are zero --------------------------- */
@@ -517,7 +520,10 @@ static int filters_set(struct kt_session *s, u32 kind, const void *entries, u32 
 
 	if (!new)
 		return -ENOMEM;
-	/* Following threads waits for grace periods and walks all threads. */
+	/*
+	 * Following threads waits for grace periods and walks all threads.  The session is
+	 * busy meanwhile, so @old stays in force.
+	 */
 	kt_session_let_go(s);
 	ret = k->parse ? k->parse(new, entries, nr) :
 			 parse_words(new, k, entries, nr);
