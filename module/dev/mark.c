@@ -312,6 +312,7 @@ static long kt_mark_ioctl(struct file *file, unsigned int cmd, unsigned long arg
 		return -ENOTTY;
 	if (get_user(size, (u32 __user *)user))
 		return -EFAULT;
+	/* As for /dev/ktape: at least the size and one more word. */
 	if (size < sizeof(u32) * 2)
 		return -EINVAL;
 	if (size > PAGE_SIZE)

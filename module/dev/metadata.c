@@ -137,6 +137,7 @@ int kt_metadata_init(void)
 		pr_err("no memory for the metadata: %lu bytes\n", ROOM);
 		return -ENOMEM;
 	}
+	/* The packet is padded at its end. */
 	room = ROOM - KTAPE_RECORD_ALIGN;
 	n += metadata_head(packet + n, room - n);
 	for (i = 0; i < ARRAY_SIZE(event_text); i++)

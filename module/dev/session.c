@@ -120,6 +120,7 @@ long kt_ioctl_sessions(struct file *file, union kt_ioctl_arg *arg)
 	if (l->reserved || l->entry_size > PAGE_SIZE ||
 	    l->entry_size < KTAPE_SESSION_INFO_FIRST)
 		return -EINVAL;
+	/* Numbers may be free; behind them come sessions that have ended, without a gap. */
 	for (place = 0;; place++) {
 		struct ktape_session_info info = {};
 

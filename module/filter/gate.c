@@ -454,6 +454,7 @@ u32 kt_gates_end_of(u32 opcode)
 {
 	u32 i;
 
+	/* 0 is no event, but the @span of all that end no pair. */
 	for (i = 0; i < KTAPE_OPCODES && opcode; i++)
 		if (gate_events[i].span == opcode)
 			return i;

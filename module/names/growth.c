@@ -117,7 +117,10 @@ static void table_report(void)
 	}
 }
 
-/* Return true if names came before the table had grown: then check all threads again. */
+/*
+ * Return true if names came before the table had grown, or while there was no memory for
+ * that, since the last call: then check all threads again.
+ */
 static bool table_was_late(void)
 {
 	static u64 before;

@@ -252,6 +252,7 @@ static u32 layout_super_crc(struct ktape_persist p)
 	return ~kt_crc32c(~0U, (const void *)&p, HEAD_SIZE);
 }
 
+/* Write the superblock at offset @here.  Return: 0; -EIO: the memory does not hold it. */
 static int layout_put_super(const struct kt_region *r, struct ktape_persist *p,
 			    u64 here)
 {

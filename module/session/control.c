@@ -62,6 +62,7 @@ struct kt_order {
 	u32 kinds;
 };
 
+/* Count and write a control record, if the CPU has rings in the session. */
 static void control_write_record(struct kt_session *s, unsigned int cpu,
 				 const struct kt_record *rec)
 {

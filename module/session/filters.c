@@ -127,7 +127,7 @@ static void pids_close_set(u32 set)
 /*
  * Add the threads of include entries to the set @pass, those of exclude entries to
  * @except (0: no such set).  Copy the entries to @to, with ids of the initial pid
- * name space.  Return: 0; -ESRCH: no such thread.
+ * name space.  Return: 0; -ESRCH: no such thread; the caller closes the sets.
  */
 static int pids_follow(const struct ktape_filter_pid *from, u32 nr, u32 pass,
 		       u32 except, struct ktape_filter_pid *to)
@@ -162,6 +162,7 @@ static int parse_pids(struct kt_filters *f, const void *entries, u32 nr)
 	ret = kt_track_init();
 	if (ret)
 		return ret;
+	/* One more: a filter without entries has an array, too. */
 	pids = kvmalloc_array(nr + 1, sizeof(*pids), GFP_KERNEL_ACCOUNT);
 	if (!pids)
 		return -ENOMEM;
