@@ -201,6 +201,7 @@ long kt_ioctl_filter(struct file *file, union kt_ioctl_arg *arg)
 	(KTAPE_TRIGGER_MARK | KTAPE_TRIGGER_START | KTAPE_TRIGGER_STOP | \
 	 KTAPE_TRIGGER_SNAPSHOT | KTAPE_TRIGGER_PROFILE | KTAPE_TRIGGER_NOTIFY)
 
+/* Is the part of the record that is compared within its word, or in two words that exist? */
 static bool trigger_compare_ok(const struct ktape_trigger_compare *c)
 {
 	unsigned int room = c->word == KTAPE_COMPARE_DAT20 ? 20 : 32;

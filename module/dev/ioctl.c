@@ -159,7 +159,12 @@ static const struct kt_ioctl_def *ioctl_find(unsigned int cmd)
 	return NULL;
 }
 
-/* Copy the argument in.  Members that the caller's structure lacks are zero. */
+/*
+ * Copy the argument in.  Members that the caller's structure lacks are zero; @size receives
+ * the size of that structure.
+ * Return: 0; -EFAULT; -EINVAL: too short; -E2BIG: more than a page, or
+ * unknown members that are not zero.
+ */
 static int ioctl_get_arg(const struct kt_ioctl_def *c, void __user *from,
 			 union kt_ioctl_arg *arg, u32 *size)
 {
@@ -167,6 +172,7 @@ static int ioctl_get_arg(const struct kt_ioctl_def *c, void __user *from,
 
 	if (get_user(*size, (u32 __user *)from))
 		return -EFAULT;
+	/* The smallest structure has its size and one more word. */
 	if (*size < sizeof(u32) * 2)
 		return -EINVAL;
 	if (*size > PAGE_SIZE)

@@ -38,6 +38,7 @@ static unsigned long map_region_pages(const struct kt_session *s)
 	unsigned long registry = DIV_ROUND_UP(
 		kt_registry_max() * sizeof(struct ktape_object_entry), PAGE_SIZE);
 
+	/* The control page comes before a ring's blocks. */
 	return 1 + max(ring, registry);
 }
 
@@ -116,6 +117,7 @@ int kt_dev_mmap(struct file *file, struct vm_area_struct *vma)
 		return -ENODEV;
 	if (vma->vm_flags & (VM_WRITE | VM_EXEC))
 		return -EPERM;
+	/* A shared mapping of a file that is not open for writing has VM_MAYSHARE only. */
 	if (!(vma->vm_flags & VM_SHARED) && !(vma->vm_flags & VM_MAYSHARE))
 		return -EINVAL;
 	if (count > pages - first)

@@ -100,8 +100,10 @@ static unsigned int mark_bucket_of(const struct file *file)
 }
 
 /*
- * Check the rate limits of an event with @bytes of content.
- * Return: 0; -EBUSY: a limit is exceeded, and the event is counted as lost.
+ * Check the rate limits of an event with @bytes of content.  An event that only the limit of
+ * all users refuses has been taken out of its user's limit.
+ * Return: 0, also while no session wants such events; -EBUSY: a limit is exceeded, and the
+ * event is counted as lost.
  */
 static int mark_admit(const struct file *file, u32 opcode, u32 bytes)
 {
@@ -158,6 +160,11 @@ static int bytes_get(struct kt_bytes *b, u64 from, u32 length)
 
 /* ---- write(): text -------------------------------------------------------- */
 
+/*
+ * Record a text, without a newline at its end.  Of a long text the first KTAPE_MARK_TEXT_MAX
+ * bytes are recorded; one byte more is read, because it says that the text is cut.
+ * Return: all bytes of the write, also if the text was cut; or a negative errno.
+ */
 static ssize_t kt_mark_write(struct kiocb *iocb, struct iov_iter *from)
 {
 	const size_t count = iov_iter_count(from);
@@ -305,6 +312,7 @@ static long kt_mark_ioctl(struct file *file, unsigned int cmd, unsigned long arg
 		return -ENOTTY;
 	if (get_user(size, (u32 __user *)user))
 		return -EFAULT;
+	/* As for /dev/ktape: at least the size and one more word. */
 	if (size < sizeof(u32) * 2)
 		return -EINVAL;
 	if (size > PAGE_SIZE)

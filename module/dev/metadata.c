@@ -123,7 +123,7 @@ static void metadata_seal(char *text, size_t length)
  * Also draws the UUID of this load.
  *
  * Context: module load, after kt_clock_init().
- * Return: 0 or -ENOMEM.
+ * Return: 0; -ENOMEM: no memory, or (a bug) the text is longer than ROOM.
  */
 int kt_metadata_init(void)
 {
@@ -137,6 +137,7 @@ int kt_metadata_init(void)
 		pr_err("no memory for the metadata: %lu bytes\n", ROOM);
 		return -ENOMEM;
 	}
+	/* The packet is padded at its end. */
 	room = ROOM - KTAPE_RECORD_ALIGN;
 	n += metadata_head(packet + n, room - n);
 	for (i = 0; i < ARRAY_SIZE(event_text); i++)

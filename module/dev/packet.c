@@ -258,6 +258,8 @@ static int packet_report_ring_damage(struct kt_cursor *c)
 /*
  * Make a packet without events after everything was delivered, if losses happened
  * after the last packet or were not known then.  The session has stopped.
+ * Return: bytes in @buf; 0: there is nothing to report; -EIO: the last block is damaged,
+ * which is reported once.
  */
 static ssize_t packet_copy_end(struct kt_ring *r, struct kt_cursor *c, void *buf)
 {

@@ -43,7 +43,7 @@ static LIST_HEAD(quota_users);
 static unsigned int quota_files;
 static size_t quota_bytes;
 
-/* Return the caller's entry, a new one if there is none, or NULL. */
+/* Return the caller's entry, a new one if there is none, for quota_drop_unused(); or NULL. */
 static struct kt_user *quota_user(void)
 {
 	struct kt_user *u;
@@ -59,6 +59,7 @@ static struct kt_user *quota_user(void)
 	return u;
 }
 
+/* Free an entry if its user has no descriptor. */
 static void quota_drop_unused(struct kt_user *u)
 {
 	if (u->files)

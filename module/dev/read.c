@@ -124,8 +124,10 @@ static ssize_t read_refill_ring(struct kt_file *kf, unsigned int cpu,
 }
 
 /*
- * Fill the buffer with a packet of the next ring that has one.
- * Return: bytes of the packet; 0: there is none; else as read_refill_ring().
+ * Fill the buffer with a packet of the next ring that has one.  With @parts, take open
+ * blocks, too; without, only a sweep does.
+ * Return: bytes of the packet; 0: there is none, or a snapshot still records; else as
+ * read_refill_ring().
  */
 static ssize_t read_refill_data(struct kt_file *kf, bool parts)
 {
@@ -405,11 +407,13 @@ static bool read_has_begun(const struct kt_file *kf)
  * @file: the descriptor
  * @wait: poll table
  *
+ * From the first call on, the file counts as one that waits, and writers wake it.
+ *
  * Context: process context.
- * Return: EPOLLIN: a ring has as many unread bytes as the watermark, or read() was called and
- * has something to return at once, which need not be of a ring; EPOLLIN | EPOLLHUP: the
- * session does not record;
- * EPOLLPRI in addition: it is a full snapshot; EPOLLERR: its rings were taken away.
+ * Return: 0; EPOLLIN: a ring has as many unread bytes as the watermark, or read() was called
+ * and has something to return at once, which need not be of a ring; EPOLLIN | EPOLLHUP: the
+ * session does not record; EPOLLPRI in addition: it is a full snapshot; EPOLLERR in addition:
+ * its rings were taken away.  Each EPOLLIN comes with EPOLLRDNORM.
  */
 __poll_t kt_dev_poll(struct file *file, struct poll_table_struct *wait)
 {

@@ -120,6 +120,7 @@ long kt_ioctl_sessions(struct file *file, union kt_ioctl_arg *arg)
 	if (l->reserved || l->entry_size > PAGE_SIZE ||
 	    l->entry_size < KTAPE_SESSION_INFO_FIRST)
 		return -EINVAL;
+	/* Numbers may be free; behind them come sessions that have ended, without a gap. */
 	for (place = 0;; place++) {
 		struct ktape_session_info info = {};
 
@@ -213,6 +214,14 @@ long kt_ioctl_destroy(struct file *file, union kt_ioctl_arg *arg)
 }
 
 /* ---- recording --------------------------------------------------------------- */
+
+/*
+ * The table in ioctl.c admits only descriptors that may control their session to START, STOP,
+ * CLEAR and FLUSH.  PROFILE and POLICY can also be read, so their handlers check that.
+ *
+ * Priorities and policies of threads enter the registry when kt_registry_refresh() walks over
+ * all threads: at START and STOP, so that the trace has those of its begin and end.
+ */
 
 /**
  * kt_ioctl_profile() - get or change the profile

@@ -69,6 +69,8 @@ static bool given_has_room(kuid_t owner)
 /*
  * Check that a user may change a name, and note its owner.  @owner is NULL for a
  * privileged user, which takes the name from its owner.
+ * Return: 0; -EPERM: the name is another user's, or no unprivileged user gave it; -ENOSPC: the
+ * user, or all of them, have too many, and the name is counted as refused.
  */
 static int given_claim(const struct ktape_name *n, const kuid_t *owner)
 {

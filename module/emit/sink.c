@@ -93,9 +93,8 @@ static bool sink_remove(const struct ktape_sink *sink)
  *
  * Context: process context, may sleep.
  * Return: 0; -EDEADLK if a sink calls this; -EINVAL if there is no function or an
- * opcode does not exist;
- * -EOPNOTSUPP if the mask has an event that is not passed to sinks; -EEXIST if
- * @sink is registered; -ENOSPC if 8 sinks are registered.
+ * opcode does not exist; -EOPNOTSUPP if the mask has an event that is not passed to
+ * sinks; -EEXIST if @sink is registered; -ENOSPC if 8 sinks are registered.
  */
 int ktape_sink_register(struct ktape_sink *sink)
 {

@@ -46,7 +46,8 @@ struct task_struct;
  *   KT_WANT_MANY	several sessions do; not of control records
  *
  * Because of the last two, an event without any of these bits has one ring: nothing else
- * has to be compared with zero.
+ * has to be compared with zero.  Bit KT_SESSIONS + 2 is left to KT_MASK_UNKNOWN,
+ * because want bits are compared with the mask.
  */
 #define KT_WANT_CHECK  BIT(KT_SESSIONS)
 #define KT_WANT_SWITCH BIT(KT_SESSIONS + 1)

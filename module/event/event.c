@@ -156,6 +156,7 @@ static struct task_struct *event_owner(const struct kt_record *rec)
 	return p ?: current;
 }
 
+/* Is an event to be recorded as it is?  If not, it has been counted, or its span recorded. */
 static noinline bool event_passes(const struct kt_filters *f, struct kt_ring *r,
 				  const struct kt_record *rec,
 				  struct task_struct *other)
@@ -182,7 +183,8 @@ static __always_inline bool event_needs_context(unsigned int session,
 
 /*
  * Record an event in one session if its filters let it pass.
- * Return: whether the event passed.
+ * Return: whether the event passed: not if a span replaced it, or if it was lost, because an
+ * NMI must not write to a ring.
  */
 static __always_inline bool event_put(unsigned int session, struct kt_ring *r,
 				      const struct kt_record *rec,
@@ -340,8 +342,8 @@ static __always_inline unsigned long some_of(u32 want, u32 pass)
 
 /*
  * Store an event in some sessions, after the context records that are pending there, and
- * count it as filtered in others.  @some: from some_of().  The want bits are not loaded again: a session that has
- * started meanwhile does not filter the event.
+ * count it as filtered in others.  @some: from some_of().  The want bits are not loaded again: a
+ * session that has started meanwhile does not filter the event.
  */
 static noinline void notrace event_put_some(u32 code, u32 place, u32 a0, u32 a1,
 					    u32 a2, unsigned long some)

@@ -192,7 +192,12 @@ static __always_inline bool kt_event_is_filtered(struct kt_cpu __percpu *cpus,
 	return !(want & pass);
 }
 
-/* kt_event(), with opcode and dat20, and class and kind, in one word each. */
+/*
+ * kt_event(), with opcode and dat20, and class and kind, in one word each.
+ *
+ * In this order: one session records the event; an NMI that must not write to a ring; several
+ * sessions record it (KT_WANT_MANY alone is set in both); one session filters it; anything else.
+ */
 static __always_inline void kt_event_at(struct kt_cpu __percpu *cpus, u32 code,
 					u32 place, const u32 nargs, u32 a0,
 					u32 a1, u32 a2, struct task_struct *other)

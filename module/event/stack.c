@@ -84,6 +84,8 @@ static unsigned long glue_size(unsigned long function)
  * kt_stack_leave_out() - Leave a glue function out of call stacks
  * @function: the function by which a tracepoint calls its probes, or NULL
  *
+ * If its size is not known, or GLUE_MAX functions are left out, it stays in call stacks.
+ *
  * Context: process context, may sleep.
  */
 void kt_stack_leave_out(const void *function)

@@ -85,7 +85,7 @@ static bool filter_pass_number(const struct kt_filters *f, u32 opcode, u32 dat20
 		return map_has(f->irqs, ARRAY_SIZE(f->irqs), nr);
 	case KTAPE_FILTER_SOFTIRQ:
 		return map_has(&f->softirqs, 1, nr);
-	default:
+	default: /* signals: bit n - 1 is signal n */
 		return map_has(&f->signals, 1, nr - 1);
 	}
 }
@@ -194,7 +194,7 @@ static bool filter_pass_stateless(const struct kt_filters *f, u32 opcode,
  * @rec: the event
  * @who: its threads; the event passes the thread filters if one of the two does
  * @span: with KT_SPAN receives the record to write instead; the caller must
- *	still call kt_filter_pass_rate() for it
+ *	still call kt_filter_pass_rate() for it.  May be NULL if no gate is in force
  *
  * Control records (opcodes below KTAPE_OP_EXCEPTION) always pass.  In an
  * interrupt, the event belongs to the interrupted thread.

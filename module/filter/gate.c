@@ -302,7 +302,12 @@ static bool gate_is_end_of(const struct kt_gate_event *e, u32 begun, u32 *dat20)
 	return true;
 }
 
-/* Remove a pair from the table.  Return: true if this event ends that pair. */
+/*
+ * Remove a pair from the table.  @start receives the time of its first event; @dat20, that of
+ * this event, becomes that of the first one where gate_is_end_of() says so.
+ * Return: true if this event ends that pair; false: there was none, or one of an earlier epoch
+ * or of another system call.
+ */
 static bool gate_end_pair(struct kt_gates *t, const struct kt_gate_event *e,
 			  unsigned long key, u64 *start, u32 *dat20)
 {
@@ -318,6 +323,10 @@ static bool gate_end_pair(struct kt_gates *t, const struct kt_gate_event *e,
 	return epoch == READ_ONCE(t->epoch) && gate_is_end_of(e, begun, dat20);
 }
 
+/*
+ * Make the span of a pair: the words of the second event @rec that gate_events[] names, and
+ * the time of the first one.  @span is not to be copied: its record points into it.
+ */
 static void gate_make_span(const struct kt_gate_event *e,
 			   const struct kt_record *rec, u64 start, u32 dat20,
 			   struct kt_span *span)
@@ -445,6 +454,7 @@ u32 kt_gates_end_of(u32 opcode)
 {
 	u32 i;
 
+	/* 0 is no event, but the @span of all that end no pair. */
 	for (i = 0; i < KTAPE_OPCODES && opcode; i++)
 		if (gate_events[i].span == opcode)
 			return i;

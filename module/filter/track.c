@@ -45,8 +45,8 @@
 
 #include "filter.h"
 
-#define SETS	       32
-#define SLOTS	       (1U << 15)
+#define SETS	       32	  /* bits of a set, see kt_track_open() */
+#define SLOTS	       (1U << 15) /* for all sets together */
 #define SLOTS_USED_MAX (SLOTS / 4 * 3)
 #define CHUNK	       1024U /* slots checked before others may run */
 #define GONE	       ((const struct task_struct *)1UL)
@@ -316,7 +316,8 @@ u32 kt_track_open(void)
  * kt_track_walk() then adds the threads and children that @flags asks for.
  *
  * Context: process context.
- * Return: 0, or -ESRCH if there is no such thread.
+ * Return: 0, also if the table is full: then the thread is counted as missed; -ESRCH if there
+ * is no such thread.
  */
 int kt_track_add(u32 set, s32 nr, u32 flags, s32 *global)
 {
@@ -460,7 +461,8 @@ static void track_visit(struct task_struct *p, void *arg)
  * kt_track_walk() - Add the existing threads and children of a set's members
  * @set: one bit; its first members were added by kt_track_add()
  *
- * Walk until a walk adds no thread.  A walk misses a child that starts with a
+ * Walk until a walk adds no thread, or the table was full: then the set has a hole
+ * anyway, which kt_track_missed() reports.  A walk misses a child that starts with a
  * number which the walk has passed, if the child's parent is not followed yet.
  * But then the same walk adds that parent, or an older ancestor, so another
  * walk follows.

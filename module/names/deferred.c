@@ -85,8 +85,10 @@ static struct irq_work name_irq;
  * @id: number of the object within its type
  * @name: its name, NULL if it has none any more
  *
+ * Only the next place in turn is tried, so that a probe does not search.
+ *
  * Context: any, NMI included.
- * Return: true; false if there is no room: try again when the object occurs again.
+ * Return: true; false if that place is taken: try again when the object occurs again.
  */
 bool notrace kt_name_note(u32 type, u32 id, const char *name)
 {

@@ -117,7 +117,10 @@ static void table_report(void)
 	}
 }
 
-/* Return true if names came before the table had grown: then check all threads again. */
+/*
+ * Return true if names came before the table had grown, or while there was no memory for
+ * that, since the last call: then check all threads again.
+ */
 static bool table_was_late(void)
 {
 	static u64 before;
@@ -205,6 +208,8 @@ static void table_exit(void)
 /**
  * kt_registry_reserve() - Have room for entries that are about to be made
  * @entries: their number
+ *
+ * Without memory for them the table has fewer, and names that find no room are counted.
  *
  * Context: process context, may sleep.
  */

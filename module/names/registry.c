@@ -426,6 +426,9 @@ static void registry_make_room(void)
  * @param2: second parameter, by type
  * @name: its name, cut to what an entry has room for
  *
+ * A new name that a program or module gives evicts the oldest such name, if they fill their
+ * share.
+ *
  * Context: task context.
  */
 void kt_registry_set(u32 type, u32 id, u32 param1, u32 param2, const char *name)

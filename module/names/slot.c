@@ -203,7 +203,7 @@ void kt_slot_release(u32 slot, bool was_given)
  * kt_slot_oldest_given() - Find the given name to evict, if they fill their share
  * @share: number of names that programs and modules may have given
  *
- * The caller must evict the entry that is returned: it is counted as evicted.
+ * The caller must evict the entry that is returned: it is counted as evicted here.
  *
  * Context: process context.
  * Return: slot of the name that was given first, KT_SLOT_NONE if there is room.

@@ -38,8 +38,8 @@ struct kt_region {
  * @block_shift: log2 of the bytes of a block
  * @cpu: owning CPU
  * @kind: enum ktape_ring_kind
- * @checked: lower word of the position below which all closed blocks have their
- *	checksums; a panic reads it at any time
+ * @checked: lower word of the position up to which closed blocks were checked, see
+ *	kt_slot_check(); a panic reads it at any time
  */
 struct kt_slot {
 	struct ktape_ring_page *page;

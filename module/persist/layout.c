@@ -252,6 +252,7 @@ static u32 layout_super_crc(struct ktape_persist p)
 	return ~kt_crc32c(~0U, (const void *)&p, HEAD_SIZE);
 }
 
+/* Write the superblock at offset @here.  Return: 0; -EIO: the memory does not hold it. */
 static int layout_put_super(const struct kt_region *r, struct ktape_persist *p,
 			    u64 here)
 {
@@ -280,7 +281,7 @@ void kt_layout_wipe(const struct kt_region *r)
 	wmb();
 }
 
-/* Check for a superblock at offset @here, and return its sequence number. */
+/* Check for a superblock at offset @here.  @sequence: its sequence number, valid with true. */
 static bool layout_super_at(const struct kt_region *r, u64 here, u32 *sequence)
 {
 	struct ktape_persist p;
@@ -294,7 +295,7 @@ static bool layout_super_at(const struct kt_region *r, u64 here, u32 *sequence)
 /**
  * kt_layout_is_there() - check whether a half has a superblock
  * @r: the half, whose content is not trusted
- * @sequence: out: sequence number; the half laid out later has the higher one
+ * @sequence: out: sequence number, valid with true; the half laid out later has the higher one
  *
  * Only the choice of a half depends on the result.
  *
@@ -421,7 +422,7 @@ u64 kt_slot_commit(const struct kt_slot *slot)
  * @commit: commit position of the ring
  *
  * Context: any.
- * Return: the position below which all closed blocks have checksums.
+ * Return: the position with 64 bits, as kt_slot_check() returned it.
  */
 u64 kt_slot_checked(const struct kt_slot *slot, u64 commit)
 {
@@ -436,8 +437,10 @@ u64 kt_slot_checked(const struct kt_slot *slot, u64 commit)
  * @budget: in: bytes that may be checked; out: bytes that are left
  * @may_sleep: call cond_resched() after each block
  *
+ * Blocks that were overwritten, or whose length is damaged, get none.
+ *
  * Context: process context if @may_sleep, else any.
- * Return: the position below which all closed blocks have checksums.
+ * Return: the position up to which closed blocks were checked; the next check begins there.
  */
 u64 kt_slot_check(const struct kt_slot *slot, u64 pos, u64 commit,
 		  unsigned long *budget, bool may_sleep)

@@ -415,6 +415,7 @@ int kt_persist_lay_out(void)
 	if (ret)
 		return ret;
 	mutex_lock(&persist.work_lock);
+	/* The names are copied here, so the worker's first run leaves them out. */
 	persist.rounds = 1;
 	persist_copy_names();
 	/* Pairs with the acquire in persist_on_panic(): the slots come first. */

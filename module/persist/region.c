@@ -85,6 +85,7 @@ static int region_claim(struct kt_region *r, const char *where)
 	return 0;
 }
 
+/* Map the memory; if that fails, release it.  Return: 0 or -ENOMEM. */
 static int region_map(struct kt_region *r, const char *where)
 {
 	r->base = memremap(r->start, r->size, MEMREMAP_WB);

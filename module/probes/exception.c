@@ -56,7 +56,11 @@ struct pcie_tlp_log;
 #include "event/event.h"
 #include "internal.h"
 
-/* Raise an exception.  @text ends in NUL; NULL: the exception has no text. */
+/*
+ * Raise an exception.  @text ends in NUL; NULL: the exception has no text.  kt_exception_of()
+ * disables preemption itself; only callers of kt_token_func() do so before, because that
+ * function needs it, too.
+ */
 static noinline void exception_raise_of(u32 severity, u32 code, const u32 *args,
 					unsigned int nargs, const char *text,
 					struct task_struct *other)

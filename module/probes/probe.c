@@ -67,6 +67,11 @@ static bool probe_is_wanted(const struct kt_probe *p)
 	return false;
 }
 
+/*
+ * Attach a probe, unless it is attached or this kernel has nothing for it: no such tracepoint,
+ * or another prototype or layout.
+ * Return: 0, also in these cases; else the error, which @p keeps.
+ */
 static int probe_attach(struct kt_probe *p)
 {
 	if (!IS_ENABLED(CONFIG_TRACEPOINTS) || p->attached || !p->tp ||
@@ -330,6 +335,7 @@ static bool exception_notifier_source(unsigned int opcode, unsigned int n,
  */
 bool kt_probe_source(unsigned int opcode, struct ktape_event_info *e)
 {
+	/* Sources to pass over.  What the probes leave of it counts the notifiers. */
 	unsigned int n = e->source - 1, i;
 	bool found = false;
 	struct kt_probe *p;
@@ -396,7 +402,7 @@ void kt_probe_drop_unavailable(u64 *mask)
  * kt_probe_init() - Find the tracepoints, attach the probes that are always needed
  *
  * Context: module load.
- * Return: 0 or the error of attaching.
+ * Return: 0, or the error of a probe or a notifier; then nothing stays attached.
  */
 int kt_probe_init(void)
 {

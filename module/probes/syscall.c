@@ -213,7 +213,7 @@ static void notrace probe_sys_exit_wide(void *data, struct pt_regs *regs, long r
  * that is not in memory.
  */
 #define PATH_BYTES 256
-#define FLAG_CUT   (1U << 18)
+#define FLAG_CUT   (1U << 18) /* dat20 of sys_path, which has no FLAG_LARGE */
 
 /* Return the argument number of the path, or -1 if system call @nr has none. */
 static __always_inline int syscall_find_path(const struct kt_path_call *calls,

@@ -151,6 +151,7 @@ static void notrace probe_hrtimer_start(void *data, struct hrtimer *t,
 	record_hrtimer_start(t, mode, was_armed);
 }
 
+/* Older tracepoints do not pass @was_armed, which the record then has as false. */
 static void notrace probe_hrtimer_start2(void *data, struct hrtimer *t,
 					 enum hrtimer_mode mode)
 {

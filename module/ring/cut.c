@@ -131,7 +131,7 @@ void kt_ring_cut(struct kt_ring *r, unsigned long position)
  * @r: the ring
  *
  * Otherwise a reader's position from before the cut could point into the middle
- * of a new record.
+ * of a new record.  Nothing happens if no cut has moved the ring below such a position.
  *
  * Context: with no writer left.
  */

@@ -164,6 +164,7 @@ static int block_alloc(struct kt_ring *r, struct kt_ring_spec *spec, unsigned in
 
 /*
  * Map the blocks that are in pieces.  VM_MAP: the pages stay ours.
+ * Return: 0, also if there are none; -ENOMEM.
  *
  * Writers in NMIs use these addresses.  Since 5.8 the kernel enters an area into
  * all page tables before vmap() returns, or resolves the fault in any context
@@ -193,7 +194,8 @@ static int ring_map_pieces(struct kt_ring *r, struct kt_ring_spec *spec)
 
 /**
  * kt_ring_alloc() - Allocate a ring
- * @spec: description; @had receives how much could be allocated
+ * @spec: description; @had receives how much could be allocated, and @misses grows by the
+ *	blocks for which there was no whole piece
  *
  * Zeroing gigabytes takes seconds: do not call this with a contended lock held.
  *
@@ -289,6 +291,7 @@ void kt_ring_free(struct kt_ring *r)
 {
 	if (!r)
 		return;
+	/* Once pieces are mapped, their blocks have addresses: ring_free_blocks() frees them. */
 	if (r->map)
 		vunmap(r->map);
 	else

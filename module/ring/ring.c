@@ -187,8 +187,9 @@ static bool block_is_reserve(const struct kt_ring *r, unsigned long block)
 
 /*
  * Make room for a block at @block, to be opened for @rec (NULL: for a flush).
- * The block takes the memory of an older one, whose end is @limit.
- * Return: 0, or 1 + the reason of loss.
+ * The block takes the memory of an older one, whose end is @limit: move tail there.  In the
+ * first lap there is none, but its last block may be the reserved one of a control ring.
+ * Return: 0, or 1 + the reason of loss or BEYOND.
  */
 static int ring_make_room(struct kt_ring *r, unsigned long block,
 			  const struct kt_record *rec)
@@ -320,8 +321,8 @@ static noinline __cold void ring_report_step(struct kt_ring *r)
 }
 
 /*
- * Take the time of a record.  32-bit kernels keep the upper half of the latest
- * time in ts_hi.
+ * Take the time of a record, which is never before a time taken earlier, and note a step
+ * back of the clock.  32-bit kernels keep the upper half of the latest time in ts_hi.
  * Return: true if the clock is behind a time that was taken before.
  */
 static bool ring_take_time(struct kt_ring *r, u64 *ts)
@@ -549,6 +550,7 @@ static unsigned long record_size(const struct kt_ring *r, const struct kt_record
 	return ALIGN(len, KTAPE_RECORD_ALIGN);
 }
 
+/* Count a record that is not written: as lost, or behind a snapshot's end not even as emitted. */
 static void record_drop(struct kt_ring *r, const struct kt_record *rec,
 			unsigned int reason)
 {
@@ -613,8 +615,9 @@ static int ring_refuses(const struct kt_ring *r, const struct kt_record *rec,
 }
 
 /*
- * Write @rec, or close the block that is being filled if @rec is NULL.
- * Return: 0, or 1 + the reason of loss.
+ * Write @rec, or close the block that is being filled if @rec is NULL.  The caller has counted
+ * @rec as emitted; a record that is not written is counted here, see record_drop().
+ * Return: as ring_make_room().
  */
 static int ring_put(struct kt_ring *r, const struct kt_record *rec)
 {
@@ -672,10 +675,11 @@ static int ring_put(struct kt_ring *r, const struct kt_record *rec)
 /**
  * kt_ring_write() - Record an event of any shape
  * @r: the ring
- * @rec: the record
+ * @rec: the record, which the caller has counted as emitted; a loss is counted here
  *
  * Context: any, on the owning CPU with preemption disabled.
- * Return: 0, or 1 + the reason for which it was lost.
+ * Return: 0; else it was not recorded: 1 + the reason for which it was lost, or, behind the
+ * end of a snapshot, 1 + KTAPE_LOST_REASONS.
  */
 int kt_ring_write(struct kt_ring *r, const struct kt_record *rec)
 {
@@ -737,10 +741,10 @@ noinline void kt_ring_put_called(struct kt_ring *r, u32 code, u32 class, u32 a0,
  * kt_ring_flush() - Close the block that is being filled
  * @r: the ring
  *
- * An empty block stays open.
+ * An empty block stays open, and a ring without any block stays so.
  *
  * Context: on the owning CPU with interrupts disabled.
- * Return: 0, or -EAGAIN when there is no room for another block.
+ * Return: 0, or -EAGAIN when there is no room for another block, or the ring is stopped.
  */
 int kt_ring_flush(struct kt_ring *r)
 {

@@ -335,7 +335,7 @@ struct kt_record {
 	((u32)(opcode) | (KTAPE_DAT20_MASK & (u32)(dat20)) << 8 | \
 	 (u32)(p) << 28 | (u32)(nargs) << 29)
 
-/* Largest blob that fits into a block with any number of arguments. */
+/* Largest blob that fits into a block with any number of arguments: 7 words and its size. */
 /* clang-format off */
 #define KT_BLOB_MAX(block_size) \
 	((block_size) - KTAPE_BLOCK_HEADER - KTAPE_RECORD_SIZE(8))
@@ -444,7 +444,7 @@ static inline u64 kt_ring_consumed(const struct kt_ring *r)
 }
 
 /**
- * kt_ring_consume() - Allow to overwrite the data below a position
+ * kt_ring_consume() - Allow to overwrite the data below a position, if it is a later one
  * @r: the ring
  * @to: the position, at most commit
  *
@@ -546,7 +546,7 @@ static inline size_t kt_record_length(const u32 *word, size_t left)
  * @word: first word of the record
  *
  * Before the first record of a new upper half the writer stores a time
- * extension.  So a lower half that is smaller than the previous one does not
+ * extension, or it opens a block.  So a lower half that is smaller than the previous one does not
  * mean that 2^32 ticks have passed: the clock stepped back, and the writer did
  * not notice.  The time then stays at @before until the clock has reached it.
  *

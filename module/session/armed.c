@@ -34,7 +34,11 @@ static void armed_fire_here(struct kt_armed *a, unsigned long match)
 	preempt_enable();
 }
 
-/* The work item of a QUIET trigger: fire it after a silence, and come back later. */
+/*
+ * The work item of a QUIET trigger: fire it after a silence, and come back later.  Once it
+ * has fired, look for the next match each tenth of the duration: the silence after that
+ * match cannot be over before.
+ */
 void kt_armed_watch(struct work_struct *work)
 {
 	struct kt_armed *a =

@@ -30,7 +30,7 @@
 #define NAME_BYTES  (KTAPE_NAME_SIZE + 64) /* the largest record of a name */
 #define PIECE_SHARE 8			   /* of an event ring */
 
-/* A piece: the session, and the names that it has so far. */
+/* A piece: the session, and the names so far, with the last one, which may find no room. */
 struct piece {
 	const struct kt_session *s;
 	unsigned long names;
@@ -66,7 +66,7 @@ static void catch_up_find_without(struct kt_session *s)
 	WRITE_ONCE(s->without, hole);
 }
 
-/* Return whether the piece goes on with one more name. */
+/* Count one more name of a piece.  Return: whether the piece goes on with it. */
 static bool piece_has_room(void *arg)
 {
 	struct piece *t = arg;

@@ -23,7 +23,7 @@
 #include "filter/filter.h"
 #include "internal.h"
 
-/* Reasons in clock_sync records, see uapi/ktape/events/control.h. */
+/* Reasons in clock_sync records, see uapi/ktape/events/control.h.  3 (periodic) is not used. */
 enum {
 	SYNC_START = 0,
 	SYNC_STOP = 1,
@@ -62,6 +62,7 @@ struct kt_order {
 	u32 kinds;
 };
 
+/* Count and write a control record, if the CPU has rings in the session. */
 static void control_write_record(struct kt_session *s, unsigned int cpu,
 				 const struct kt_record *rec)
 {
@@ -119,6 +120,10 @@ static void control_halt_rings(struct kt_session *s, unsigned int cpu)
 	}
 }
 
+/*
+ * Record a start or a stop.  A start also measures what a record costs, so that each trace
+ * says so; a stop sends later writers into the slow path, which refuses their records.
+ */
 static void control_write_session(const struct kt_order *order, unsigned int cpu)
 {
 	struct kt_ring *r;
@@ -299,6 +304,7 @@ static void control_write_miss(const struct kt_order *order, unsigned int cpu,
 			   ARRAY_SIZE(args), args);
 }
 
+/* Record missed hits.  Where no probe was attached, their count is not known, and 0. */
 static void control_write_missed(const struct kt_order *order, unsigned int cpu)
 {
 	struct kt_miss failed = { .reason = KTAPE_MISSED_DETACHED };
@@ -334,6 +340,7 @@ static void control_write_words(const struct kt_order *order, unsigned int cpu)
 			   order->subject.args);
 }
 
+/* Write the ledger and close the open blocks, and count the rings that have no room. */
 static void control_write_flush(const struct kt_order *order, unsigned int cpu)
 {
 	unsigned int kind;

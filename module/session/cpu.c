@@ -59,7 +59,8 @@ static void rings_give_to_cpu(const struct kt_session *s, unsigned int cpu,
 }
 
 /*
- * Allocate the rings of a CPU.  @misses: as in struct kt_ring_spec.
+ * Allocate the rings of a CPU, which refuse records until the session starts.  @config: filled
+ * with what failed; or NULL.  @misses: as in struct kt_ring_spec.
  * Return: the rings; ERR_PTR of -ENOMEM or -EINTR.
  */
 static struct kt_rings *rings_make(struct kt_session *s, unsigned int cpu,
@@ -363,6 +364,8 @@ void kt_session_late_init(struct kt_session *s)
  * The kernel holds the CPU hotplug lock for writing.  Sessions are published and
  * withdrawn with that lock held for reading, so none comes or goes here.  Tasks
  * that need the lock wait until the rings are allocated.
+ *
+ * Return: 0: a CPU for whose rings there is no memory comes online without them.
  */
 static int rings_cpu_prepare(unsigned int cpu)
 {

@@ -170,7 +170,8 @@ void kt_session_end_init(struct kt_session *s)
  * If another task is freeing some, wait for that instead.
  *
  * Context: process context without locks, may sleep.
- * Return: true if memory, or the persistent region, was released.
+ * Return: true: memory, or the persistent region, was released, or another task is about to
+ * release it: try again; false: there is no such session, or the caller was killed.
  */
 bool kt_session_reclaim(bool persistent)
 {

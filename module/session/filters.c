@@ -25,7 +25,10 @@
 
 #include "internal.h"
 
-#define SEVERITIES  4U
+/* Levels of severity.  As f->severity: no exception passes. */
+#define SEVERITIES 4U
+
+/* An hour, see struct ktape_filter_gate. */
 #define GATE_NS_MAX (3600ULL * NSEC_PER_SEC)
 
 /* ---- bitmaps: words that are not given are zero --------------------------- */
@@ -124,7 +127,7 @@ static void pids_close_set(u32 set)
 /*
  * Add the threads of include entries to the set @pass, those of exclude entries to
  * @except (0: no such set).  Copy the entries to @to, with ids of the initial pid
- * name space.  Return: 0; -ESRCH: no such thread.
+ * name space.  Return: 0; -ESRCH: no such thread; the caller closes the sets.
  */
 static int pids_follow(const struct ktape_filter_pid *from, u32 nr, u32 pass,
 		       u32 except, struct ktape_filter_pid *to)
@@ -159,6 +162,7 @@ static int parse_pids(struct kt_filters *f, const void *entries, u32 nr)
 	ret = kt_track_init();
 	if (ret)
 		return ret;
+	/* One more: a filter without entries has an array, too. */
 	pids = kvmalloc_array(nr + 1, sizeof(*pids), GFP_KERNEL_ACCOUNT);
 	if (!pids)
 		return -ENOMEM;
@@ -517,7 +521,10 @@ static int filters_set(struct kt_session *s, u32 kind, const void *entries, u32 
 
 	if (!new)
 		return -ENOMEM;
-	/* Following threads waits for grace periods and walks all threads. */
+	/*
+	 * Following threads waits for grace periods and walks all threads.  The session is
+	 * busy meanwhile, so @old stays in force.
+	 */
 	kt_session_let_go(s);
 	ret = k->parse ? k->parse(new, entries, nr) :
 			 parse_words(new, k, entries, nr);

@@ -310,7 +310,8 @@ int kt_session_remove_probe(unsigned int opcode)
 
 /**
  * kt_session_parse_profile() - parse the profile of a module parameter
- * @text: none, default, all, or up to 64 hexadecimal digits
+ * @text: none, default, all, or up to 64 hexadecimal digits, perhaps after 0x.  Neither all nor
+ *	default has the events of @on_request and of run-time probes
  * @mask: filled, bit n is opcode n
  *
  * Context: any.

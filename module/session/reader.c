@@ -206,6 +206,9 @@ void kt_reader_exit(struct kt_reader *rd, struct kt_session *s)
  * @s: the session
  * @on: true: register
  *
+ * A reader that is registered, also again after an eviction, moves to the oldest data of each
+ * ring, unless it is further already.
+ *
  * Context: process context.
  */
 void kt_reader_register(struct kt_reader *rd, struct kt_session *s, bool on)
@@ -427,7 +430,7 @@ static bool policy_has_above(const struct kt_session *s, unsigned int level)
 	return false;
 }
 
-/* Return the bytes in use above which classes of priority @level are shed. */
+/* Return the bytes in use above which classes of priority @level are shed; ~0: never. */
 static unsigned long policy_shed_at(const struct kt_session *s, unsigned int level)
 {
 	u64 size = s->size[KTAPE_RING_EVENT];

@@ -143,7 +143,10 @@ int kt_session_start(struct kt_session *s)
 	return ret;
 }
 
-/* Stop a session that records.  Called with kt_session_control. */
+/*
+ * Stop a session that records, and cut it if it is a full snapshot.  Called with
+ * kt_session_control, which may be released meanwhile: see kt_session_synchronize().
+ */
 static void session_stop_running(struct kt_session *s)
 {
 	static const u64 nothing[KTAPE_MASK_WORDS];

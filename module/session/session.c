@@ -53,7 +53,10 @@ static int session_take_region(struct kt_session *s,
 	return ret;
 }
 
-/* Compute the sizes of the rings and check that their memory is available. */
+/*
+ * Compute the sizes of the rings and check that their memory is available, or reserve the
+ * persistent region.
+ */
 static int session_set_sizes(struct kt_session *s, struct kt_session_config *c)
 {
 	u64 block = c->block_size ?: DEFAULT_BLOCK;
@@ -250,8 +253,8 @@ static int session_make(struct kt_session *s, struct kt_session_config *c)
 }
 
 /*
- * Make a session that is initialised.  Return: as kt_session_create(); nothing is
- * reserved then.
+ * Make a session that is initialised.
+ * Return: 0, or an error of kt_session_create(), after which nothing is reserved any more.
  */
 static int session_try(struct kt_session *s, struct kt_session_config *c)
 {
@@ -364,12 +367,12 @@ struct kt_session *kt_session_create(struct kt_session_config *config)
 }
 
 /**
- * kt_session_create_first() - create session 0, which records from now on
+ * kt_session_create_first() - create session 0, and start it
  * @config: what the session is made of; filled with what failed
  * @mask: its profile, checked
  *
  * Context: module load, before any other session.
- * Return: as kt_session_create().
+ * Return: as kt_session_create(); also the session if it cannot be started, and the log says so.
  */
 struct kt_session *kt_session_create_first(struct kt_session_config *config,
 					   const u64 *mask)

@@ -4,8 +4,8 @@
  * with conditions in event/trigger.c.
  *
  *   fire	the writer queues an irq_work, which queues a work item, which acts
- *   remove	take out of the list; synchronize_rcu(); irq_work_sync(); cancel
- *		and wait for the work items
+ *   remove	take out of the list; synchronize_rcu(); armed_free() waits for
+ *		the irq_work and the work items
  *
  * armed_act() takes kt_session_control: never call cancel_work_sync() while holding
  * it.  The work item finds its target session by number and serial under that
@@ -165,8 +165,9 @@ static void armed_end_snapshot(struct work_struct *work)
 }
 
 /*
- * Begin a snapshot, whose end is @after_ns later or at once.  Called with
- * kt_session_control.  Return: true if the session was already stopped for it.
+ * Begin a snapshot, whose end is @after_ns later or at once, unless one is under way or the
+ * trigger stops itself and the session does not record.  Called with kt_session_control.
+ * Return: true if the session was stopped here for the snapshot.
  */
 static bool armed_begin_snapshot(struct kt_armed *a)
 {
@@ -305,7 +306,7 @@ static struct kt_armed *armed_make(struct kt_session *s,
 	return a;
 }
 
-/* Find the session to act on.  Called with kt_session_control. */
+/* Find the session to act on.  Called with kt_session_control.  Return: 0 or -ENOENT. */
 static int armed_find_target(struct kt_armed *a)
 {
 	const struct ktape_trigger *spec = &a->trigger.spec;
@@ -336,7 +337,10 @@ static bool session_has_gate(const struct kt_session *s, u32 span)
 	return has;
 }
 
-/* Add a trigger to its session.  Called with kt_session_control. */
+/*
+ * Add a trigger to its session, with the lowest id that is free.  Called with
+ * kt_session_control.  Return: as kt_session_trigger_add().
+ */
 static int armed_add(struct kt_session *s, struct kt_armed *a)
 {
 	struct ktape_trigger *spec = &a->trigger.spec;

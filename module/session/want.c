@@ -96,7 +96,8 @@ static bool session_wants_context(const struct kt_session *s)
  * @s: the session
  * @opcode: the event
  *
- * A session without the right only counts lines of the log, where that does no harm.
+ * A session without the right only counts lines of the log, unless the kernel WARNs then
+ * (KT_NMI_CONSOLE_WARNS).
  *
  * Context: any.
  * Return: false if its want bit must stay clear.

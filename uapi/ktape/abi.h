@@ -47,8 +47,9 @@
 
 /*
  * Opcode 255, time extension: carries all 64 bits of the trace clock, before the
- * first record whose time has another upper half than the record before it.  It has
- * nargs = 4: the first two words are the time, the others are zero.
+ * first record whose time has another upper half than the record before it, unless
+ * that record opens a block, whose header has the whole time.  It has nargs = 4: the
+ * first two words are the time, the others are zero.
  */
 #define KTAPE_TIME_EXTEND      255
 #define KTAPE_TIME_EXTEND_SIZE 24
@@ -760,7 +761,7 @@ struct ktape_watermark {
  * OPEN needs CAP_SYSLOG for it.  In other sessions the markers do not have these events,
  * which count as filtered, if the kernel lets them be counted.
  *
- * EPERM: the caller may not open the device, or has no CAP_SYSLOG; EEXIST: another
+ * EPERM: the caller may not open the device, or asks for LOG without CAP_SYSLOG; EEXIST: another
  * session has that name; EMFILE: there are as many sessions as possible; ENOMEM;
  * EINTR: the caller was killed.  Sessions that are still being created count for EEXIST
  * and EMFILE.

@@ -13,7 +13,7 @@
  * @reserved: zero
  * @samples: events that were timed since the module was loaded
  * @event_ticks: ticks of the trace clock that these events took, each from its
- *	want bit to its publication
+ *	count as emitted to its publication
  * @opened: blocks that were opened
  * @opening_ticks: ticks that opening these blocks took
  *

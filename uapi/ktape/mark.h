@@ -29,7 +29,7 @@
  * @id: id of the marker or value
  * @value: MARK_VALUE: the value; else zero
  * @message: pointer to text; 0 = none
- * @length: bytes of the text, cut at KTAPE_MARK_TEXT_MAX
+ * @length: bytes of the text, cut at KTAPE_MARK_TEXT_MAX, or at max_str= of the module
  * @reserved: zero
  */
 struct ktape_mark {
@@ -137,7 +137,7 @@ enum ktape_format {
 };
 
 #define KTAPE_TYPED_FIXED \
-	0x10 /* MEMORY, ARRAY: the field's type has this length */
+	0x10 /* MEMORY, ARRAY: the length is part of the field's type, so always this one */
 #define KTAPE_TYPED_LABEL 0x20 /* STRING: label of the field before it */
 #define KTAPE_TYPED_FLOAT 0x40 /* DOUBLE, ARRAY of DOUBLE: they had 32 bits */
 

@@ -75,8 +75,8 @@ void ktape_emit_trace_event(u32 code, ...);
  * KTAPE_TRACE_CODE().  Arguments are 32-bit words; buffer and size (const void
  * *, u32) follow if p is set.
  *
- * Opcode _TRACE_EXC records an exception: its first argument is the exception's
- * code, bits 0-2 of dat20 are its severity.  Any other code word is recorded
+ * Opcode _TRACE_EXC with an argument or more records an exception: the first one is the
+ * exception's code, bits 0-2 of dat20 are its severity.  Any other code word is recorded
  * unchanged, as argument of a trace_event record.
  */
 #define ktape_trace_event(code, ...)                                 \
