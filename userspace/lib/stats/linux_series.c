@@ -256,7 +256,7 @@ bool kt_sl_is_sure(const struct ktape_linux *l, unsigned int kind, uint64_t from
 }
 
 /**
- * kt_sl_interval() - Add an interval, unless events were lost inside it
+ * kt_sl_interval() - Add an interval; if events were lost inside it, count it as uncertain instead
  * @l: the statistics
  * @s: the series, or NULL
  * @from: start of the interval, in ticks
