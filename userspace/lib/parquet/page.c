@@ -305,7 +305,6 @@ static int put_dictionary(struct kt_pq_workspace *w, struct kt_pq_chunk *c,
 			  const struct view *view, size_t n)
 {
 	uint32_t nr = 0;
-	int err;
 
 	w->turn++;
 	for (size_t i = 0; i < n; i++) {
@@ -328,8 +327,7 @@ static int put_dictionary(struct kt_pq_workspace *w, struct kt_pq_chunk *c,
 	}
 	c->dictionary = true;
 	c->width = kt_pq_width(nr ? nr - 1 : 0);
-	err = put_page(w, c, true, nr);
-	return err;
+	return put_page(w, c, true, nr);
 }
 
 /* Make w->local as large as the pool. */
