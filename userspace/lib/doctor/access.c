@@ -53,6 +53,7 @@ static void report_no_node(struct ktape_doctor *d)
 	free(text);
 }
 
+/* Check the device's file.  Whether this process may open it is left to kt_check_rights(). */
 void kt_check_device(struct ktape_doctor *d)
 {
 	const char *path = device_path(d);
@@ -222,6 +223,7 @@ void kt_check_rights(struct ktape_doctor *d)
 		report_mode(d, &st);
 		return;
 	}
+	/* Other checks have said what is wrong. */
 	if (capable && d->open_error != -EPERM && d->open_error != -EACCES)
 		return;
 	if (capable && !strcmp(d->lockdown, "confidentiality"))

@@ -53,7 +53,7 @@ void kt_found(struct ktape_doctor *d, unsigned int severity, const char *format,
 	va_end(args);
 }
 
-/* Say why the latest finding matters. */
+/* Say why the latest finding matters; this replaces what was said of it before. */
 void kt_why(struct ktape_doctor *d, const char *format, ...)
 {
 	va_list args;
@@ -64,7 +64,7 @@ void kt_why(struct ktape_doctor *d, const char *format, ...)
 	va_end(args);
 }
 
-/* Give the command that mends the latest finding. */
+/* Give the command that mends the latest finding; this replaces one that was given before. */
 void kt_next(struct ktape_doctor *d, const char *format, ...)
 {
 	va_list args;

@@ -16,6 +16,10 @@
  */
 enum package { BY_RELEASE, BY_FLAVOUR, BY_BASE };
 
+/*
+ * Distributions by their ID in os-release.  The package is @before, the part that @kind says, and
+ * @after.
+ */
 static const struct distribution {
 	const char *id;
 	enum package kind;

@@ -134,7 +134,7 @@ static const struct {
 	{ "riscv64", EM_RISCV }, { "riscv32", EM_RISCV },
 };
 
-/* Is the machine of an ELF file known to be another one than this? */
+/* Is the machine of an ELF file known to be another one than this?  If not known: false. */
 static bool is_other_machine(const struct ktape_doctor *d, unsigned int elf)
 {
 	char word[KT_DOCTOR_WORD] = "";
@@ -151,7 +151,7 @@ static bool is_other_machine(const struct ktape_doctor *d, unsigned int elf)
 	return false;
 }
 
-/* Find out by its content what a module is. */
+/* Find out by its content what a module is, and keep what it says of itself in @d. */
 static enum kt_image check_kernel_image(struct ktape_doctor *d,
 					const unsigned char *data, size_t len)
 {

@@ -18,7 +18,7 @@
 	"/sys/devices/system/clocksource/clocksource0/current_clocksource"
 #define RING_SIZE	 (4ULL << 20)  /* of a CPU, as ktape record asks for */
 #define CONTROL_LEAST	 (64ULL << 10) /* of a CPU's control ring, at least */
-#define RING_LEAST	 (64ULL << 10)
+#define RING_LEAST	 (64ULL << 10) /* smallest ring that is proposed */
 #define URING_MEMORY	 (64ULL << 10) /* of a queue, about */
 #define CPUS_MOST	 8192U
 #define CAP_IPC_LOCK_BIT 14
@@ -163,6 +163,10 @@ static uint64_t rings_of_cpu(uint64_t ring)
 	return ring + kt_max(ring / 8, CONTROL_LEAST);
 }
 
+/*
+ * Report that rings of the wanted size do not fit into @room bytes, and give a command with the
+ * largest size, a power of two and at least RING_LEAST, that fits.  @limit: what allows only that.
+ */
 static void report_memory(struct ktape_doctor *d, unsigned int cpus,
 			  uint64_t room, const char *limit)
 {

@@ -234,6 +234,7 @@ void kt_check_log(struct ktape_doctor *d)
 
 void kt_check_loaded(struct ktape_doctor *d)
 {
+	bool barred = !d->uid && !(d->capabilities >> CAP_SYS_MODULE_BIT & 1);
 	uint64_t disabled = 0;
 
 	if (d->loaded) {
@@ -250,9 +251,10 @@ void kt_check_loaded(struct ktape_doctor *d)
 		return;
 	}
 	kt_found(d, KTAPE_DOCTOR_PROBLEM, "the module is not loaded");
-	kt_why(d, "it makes the device and records the events");
-	if (!d->uid && !(d->capabilities >> CAP_SYS_MODULE_BIT & 1)) {
-		kt_why(d, "it makes the device and records the events; this process may not load it, because it has no CAP_SYS_MODULE");
+	kt_why(d, "it makes the device and records the events%s",
+	       barred ? "; this process may not load it, because it has no CAP_SYS_MODULE" :
+			"");
+	if (barred) {
 		kt_next(d, "sudo modprobe ktape   # on the host");
 	} else if (d->shown[0] && !d->listed &&
 		   (d->o->module || d->shown[0] == '.')) {

@@ -112,7 +112,9 @@ void kt_check_signature(struct ktape_doctor *d)
 	const char *is = secure_boot(d);
 	bool secure = !strcmp(is, "on");
 	char enforce[KT_DOCTOR_WORD];
-	bool enforced, has_file = d->image >= KT_IMAGE_LIKELY;
+	/* Of a file that could not be read it is not known whether it is signed. */
+	bool has_file = d->image == KT_IMAGE_LIKELY || d->image == KT_IMAGE_GOOD;
+	bool enforced;
 
 	if (d->loaded)
 		return;
@@ -136,6 +138,7 @@ void kt_check_signature(struct ktape_doctor *d)
 		kt_found(d, KTAPE_DOCTOR_NOTE,
 			 "the kernel loads only modules with a signature that it trusts");
 		kt_why(d, "the module has to be signed after it was built");
+		/* Without a key, say instead how to make one. */
 		if (secure && !find_key(d))
 			next_make_key(d);
 	}

@@ -29,7 +29,10 @@ void kt_check_kprobes(struct ktape_doctor *d)
 	kt_next(d, "echo 1 | %stee /sys/kernel/debug/kprobes/enabled", d->sudo);
 }
 
-/* Modules of other tracers, by the beginning of their names. */
+/*
+ * Modules of other tracers, by the beginning of their lines in /proc/modules: the name and a
+ * space.  SystemTap makes up the rest of a name.
+ */
 static const struct {
 	const char *begin;
 	const char *name;

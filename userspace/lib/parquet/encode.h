@@ -7,10 +7,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Bytes that kt_pq_delta() writes at most for @n values. */
+/*
+ * Bytes that kt_pq_delta() writes at most for @n values: 8 for each; for each block of 128 the least
+ * delta (10), 4 widths and the zeros that fill a part of 32; and the head (40).
+ */
 #define KT_PQ_DELTA_BOUND(n) ((n)*8 + ((n) / 128 + 2) * (14 + 32 * 8) + 40)
 
-/* Bytes that kt_pq_indexes() writes at most for @n values. */
+/*
+ * Bytes that kt_pq_indexes() writes at most for @n values: 4 for each, and a fifth for the counts of
+ * runs and groups, which have 8 values or more, but for the last run.
+ */
 #define KT_PQ_INDEXES_BOUND(n) ((n)*5 + 64)
 
 /* Bytes that kt_pq_levels() and kt_pq_bools() write at most for @n values. */

@@ -23,8 +23,9 @@
 #define CHUNK_MAX \
 	64U /* bytes of a column of a row group, without its meta data */
 #define GROUP_MAX 96U /* bytes of a row group, without its columns */
-#define NOTES_MAX 16384U
-#define CREATOR	  "ktape version " KTAPE_VERSION
+#define NOTES_MAX \
+	16384U /* bytes of the notes, and of what no other limit covers */
+#define CREATOR "ktape version " KTAPE_VERSION
 
 /* ConvertedType and LogicalType of parquet.thrift. */
 #define UTF8		 0

@@ -149,7 +149,6 @@ struct kt_pq_group {
  * struct kt_pq_file - a file being written
  * @schema: its table
  * @output: where it goes
- * @compressed: its pages are compressed
  * @at: bytes written
  * @rows: rows of @groups
  * @groups: struct kt_pq_group, ...
@@ -160,7 +159,6 @@ struct kt_pq_group {
 struct kt_pq_file {
 	const struct kt_pq_schema *schema;
 	struct kt_pq_output output;
-	bool compressed;
 	uint64_t at;
 	uint64_t rows;
 	struct kt_pq_buf groups;

@@ -78,7 +78,10 @@ static void view_utc(struct kt_pq_workspace *w, const struct kt_pq_part *part)
 	}
 }
 
-/* Copy the values of a part, in its order. */
+/*
+ * Copy the values of a part, in its order, and which of its rows have one.  Only a table that sorts
+ * has room for the values of null rows; in another, @at is the index of the next value.
+ */
 static void gather_values(struct kt_pq_workspace *w, const struct kt_pq_part *part,
 			  const struct kt_pq_cells *c)
 {
@@ -103,6 +106,7 @@ static void gather_values(struct kt_pq_workspace *w, const struct kt_pq_part *pa
 	}
 }
 
+/* Find the values of a column of a part, or compute or copy them into the workspace. */
 static void make_view(struct kt_pq_workspace *w, const struct kt_pq_part *part,
 		      unsigned int column, struct view *view)
 {
@@ -301,7 +305,6 @@ static int put_dictionary(struct kt_pq_workspace *w, struct kt_pq_chunk *c,
 			  const struct view *view, size_t n)
 {
 	uint32_t nr = 0;
-	int err;
 
 	w->turn++;
 	for (size_t i = 0; i < n; i++) {
@@ -324,8 +327,7 @@ static int put_dictionary(struct kt_pq_workspace *w, struct kt_pq_chunk *c,
 	}
 	c->dictionary = true;
 	c->width = kt_pq_width(nr ? nr - 1 : 0);
-	err = put_page(w, c, true, nr);
-	return err;
+	return put_page(w, c, true, nr);
 }
 
 /* Make w->local as large as the pool. */

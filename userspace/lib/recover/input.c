@@ -19,7 +19,10 @@ void kt_recover_report(const struct kt_recovery *rec, uint64_t offset,
 	rec->hooks.tell(rec->hooks.arg, &e);
 }
 
-/* Read bytes at an offset in the region.  Return: 0, or -EBADMSG if out of range. */
+/*
+ * Read bytes at an offset in the region.  Return: 0, -EBADMSG if the region or the input does not
+ * have all of them, or the error of the input.
+ */
 int kt_recover_read(const struct kt_recovery *rec, uint64_t offset, void *to,
 		    size_t len)
 {

@@ -85,12 +85,17 @@ static int add_recovered_name(struct names *n, const struct ktape_object_entry *
 	return ktape_build_add(&n->b, &record);
 }
 
-/* Check that an entry was completely written. */
+/* Check that an entry was completely written: @seq is odd while the module writes it. */
 static bool is_name_valid(const struct ktape_object_entry *e)
 {
 	return !(le16toh(e->seq) & 1) && memchr(e->name, '\0', sizeof(e->name));
 }
 
+/*
+ * Recover the table of names, and count those that are taken and those that are not valid.  From
+ * a place on that the input does not have, names are left out, which is reported.
+ * Return: 0 or negative errno.
+ */
 int kt_recover_names(struct kt_recovery *rec)
 {
 	struct ktape_object_entry e[NAMES_AT_ONCE];

@@ -98,7 +98,10 @@ static const char *check_super(const struct ktape_persist *p)
 	return NULL;
 }
 
-/* Validate a page that begins with the magic number.  Return: true if valid. */
+/*
+ * Validate a page that begins with the magic number, and copy its superblock to @super.
+ * Return: false if it is not valid; why is told to the caller's hook.
+ */
 static bool is_super(const uint8_t *page, uint64_t offset,
 		     const struct ktape_recover_hooks *hooks,
 		     struct ktape_persist *super)

@@ -106,7 +106,10 @@ static bool has_check(const struct ring *r, const struct ring_block *p, uint32_t
 		       kt_get32(c + offsetof(struct ktape_persist_check, check));
 }
 
-/* Read the rest of a block.  Called only if its header is valid, to save time. */
+/*
+ * Read the rest of a block.  Called only if its header is valid, to save time.
+ * Return: 1, 0 if it is left out, or negative errno.
+ */
 static int load_rest(struct ring *r, const struct ring_block *p)
 {
 	int err = kt_recover_read(r->rec, p->at + KTAPE_BLOCK_HEADER,
@@ -118,7 +121,10 @@ static int load_rest(struct ring *r, const struct ring_block *p)
 	return err ? err : 1;
 }
 
-/* Read a block and check its header.  Return: 1, 0 if it is left out, or errno. */
+/*
+ * Read a block and check its header.  @limit of a closed block becomes the length of its content.
+ * Return: 1, 0 if it is left out, or negative errno.
+ */
 static int load_block(struct ring *r, struct ring_block *p)
 {
 	const struct kt_recovery *rec = r->rec;
@@ -150,7 +156,10 @@ static int load_block(struct ring *r, struct ring_block *p)
 	return load_rest(r, p);
 }
 
-/* Check the checksum of a closed block, if it has one.  Return: false if wrong. */
+/*
+ * Check the checksum of a closed block, if it has one, and set @checked if it is right.
+ * Return: false if it is wrong; then the block is left out.
+ */
 static bool check_block(struct ring *r, struct ring_block *p)
 {
 	uint32_t crc;
@@ -238,7 +247,7 @@ struct walk {
 	bool steps;	  /* the clock steps back between two records */
 };
 
-/* Read the records of a block up to the first invalid one. */
+/* Read the records of a block up to the first invalid one.  Return: 0, or error of its header. */
 static int walk_records(struct ring *r, const struct ring_block *p, struct walk *w)
 {
 	struct ktape_packet packet;
@@ -425,6 +434,7 @@ static int recover_range(struct ring *r)
 			.closed = left > block_size,
 		};
 
+		/* In the first block only: @low is not after a later @pos, so this wraps around. */
 		if (r->low - pos < block_size)
 			p.from = r->low - pos;
 		err = recover_block(r, &p);

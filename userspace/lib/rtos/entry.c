@@ -109,7 +109,10 @@ static uint32_t packed_prio(uint32_t prio)
 	return KT_THREADX_THRESHOLD | prio << KT_THREADX_THRESHOLD_SHIFT | prio;
 }
 
-/* Begin an event: its number, time, core and the context that the CPU is in. */
+/*
+ * Begin an event: its number, time, core and the context that the CPU is in.  A CPU without a
+ * thread counts as in the initialisation.
+ */
 void kt_threadx_put(struct kt_threadx_entry *x, const struct kt_threadx_cpu *c,
 		    const struct ktape_event *e, uint32_t id)
 {

@@ -61,6 +61,7 @@ struct service {
 	uint8_t inherit;
 };
 
+/* The words are those of kinds.c; word 0 is the object.  Operations without an entry: @id is 0. */
 static const struct service services[FAMILIES][OPS] = {
 	[QUEUE] = {
 		[CREATE] = { .id = KT_THREADX_QUEUE_CREATE },
@@ -221,6 +222,7 @@ static int put_wait(const struct call *k, struct kt_threadx_entry *x)
 			.ticks = ticks,
 			.ops = k->q->ops,
 		};
+	/* Who waits to receive or peek has found the queue empty. */
 	return again ? 0 :
 		       put_service_call(k, x, ticks, k->op == SEND ? k->q->len : 0);
 }
@@ -228,6 +230,7 @@ static int put_wait(const struct call *k, struct kt_threadx_entry *x)
 /* Put a call that succeeds, unless it was put when it began to wait. */
 static int put_done(const struct call *k, struct kt_threadx_entry *x)
 {
+	/* FreeRTOS reports the length after the call, ThreadX that before it. */
 	uint32_t len = k->args[1], before = k->op == SEND ? len - !!len : len + 1;
 	/* Creating a mutex sends its element once. */
 	bool inner = is_waiting(k) || (k->q->is_new && k->op == SEND &&
@@ -359,6 +362,10 @@ struct maker {
 
 /* clang-format off */
 
+/*
+ * By event; those of queues list all members of struct maker in their order.  A RESET of
+ * put_service_length() is there only because each has an operation: it is not used.
+ */
 static const struct maker makers[KT_TBAND_IDS] = {
 	[KT_TBAND_RESUMED] = { .make = put_resume },
 	[KT_TBAND_RESUMED_FROM_ISR] = { .make = put_resume, .isr = true },
@@ -409,7 +416,7 @@ static struct call call_of(struct kt_threadx_map *map, struct kt_threadx_cpu *c,
  * @e: the event
  * @x: filled
  *
- * Return: number of entries, or -ENOTSUP if the event came from no known format.
+ * Return: number of entries, or -ENOTSUP if the event came from TraceX or from no known format.
  */
 int kt_threadx_service(struct kt_threadx_map *map, struct kt_threadx_cpu *c,
 		       const struct ktape_event *e, struct kt_threadx_entry *x)
@@ -459,7 +466,10 @@ int kt_threadx_learn(struct kt_threadx_map *map, const struct kt_threadx_cpu *c,
 	return put_service_call(&k, x, 0, 0);
 }
 
-/* Return the name of a user's event that ktape writes, or NULL. */
+/*
+ * Return the name of a user's event that ktape writes, or NULL.  The numbers are KT_THREADX_OUT_MARK
+ * and those that follow, KT_THREADX_OUT_USER, and those of kt_threadx_own().
+ */
 const char *kt_threadx_own_name(const struct kt_threadx_map *map, uint32_t id)
 {
 	const struct ktape_event_desc *d = NULL;

@@ -76,7 +76,10 @@ static void end_mutex_wait(struct waits *w, struct wait *wait)
 	*wait = w->wait[--w->open];
 }
 
-/* Begin a wait if the event is one.  Return: true if it is. */
+/*
+ * Begin a wait if the event is one that is an inversion, and count it.  Beyond WAITS it is only
+ * counted.  Return: true if it is one.
+ */
 static bool begin_wait(struct waits *w, const struct ktape_rtos_event *e, uint64_t i)
 {
 	const struct kt_rtos_thread *owner;
@@ -117,7 +120,7 @@ static bool put_mutex(struct waits *w, const struct ktape_rtos_event *e, uint64_
 	return true;
 }
 
-/* Mark the waits during which a third thread of lower priority runs. */
+/* Mark the waits during which a third thread of lower priority runs, and end to track them. */
 static void find_bad(struct waits *w, const struct ktape_rtos_event *e, uint64_t i)
 {
 	for (unsigned int j = w->open; j--;) {

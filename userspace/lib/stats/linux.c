@@ -290,7 +290,7 @@ void ktape_linux_notice(struct ktape_linux *l, const struct ktape_notice *n)
 		return;
 	}
 	/* The running thread is known up to the start of the loss, but not inside the loss. */
-	account_time(l, c, kt_max(n->from, l->begun ? l->first : n->from));
+	account_time(l, c, kt_max(n->from, l->first));
 	c->depth = 0;
 	kt_sl_run(l, c, KT_SL_TID_NONE, c->last);
 	account_time(l, c, n->to);

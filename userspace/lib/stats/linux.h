@@ -202,7 +202,7 @@ struct ktape_linux {
 int kt_sl_begin(struct ktape_linux *l);
 struct kt_sl_series *kt_sl_series(struct ktape_linux *l, unsigned int kind,
 				  uint64_t key, const struct ktape_event *e);
-int kt_sl_add(struct ktape_linux *l, const struct kt_sl_series *s, uint64_t value);
+int kt_sl_add(struct ktape_linux *l, struct kt_sl_series *s, uint64_t value);
 bool kt_sl_is_sure(const struct ktape_linux *l, unsigned int kind, uint64_t from);
 int kt_sl_interval(struct ktape_linux *l, struct kt_sl_series *s, uint64_t from,
 		   uint64_t to);

@@ -198,8 +198,7 @@ static bool take_ran_check(struct ktape_linux *l, struct wait *w)
 
 /*
  * Add the threads that ran on a CPU while its queue had the thread, latest first.  Time before the
- * entries that the ring still has, or that may be checked, counts for an
- * unknown thread.
+ * entries that the ring still has, or that may be checked, counts for an unknown thread.
  */
 static int add_instead(struct ktape_linux *l, uint32_t cpu, struct wait *w,
 		       uint64_t from, uint64_t to)

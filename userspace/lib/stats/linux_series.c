@@ -211,15 +211,13 @@ static void add_value(const struct ktape_linux *l, struct kt_sl_series *s,
  *
  * Return: 0, or -ENOMEM if @s is NULL.
  */
-int kt_sl_add(struct ktape_linux *l, const struct kt_sl_series *s, uint64_t value)
+int kt_sl_add(struct ktape_linux *l, struct kt_sl_series *s, uint64_t value)
 {
-	struct kt_sl_series *one = (struct kt_sl_series *)s;
-
-	if (!one)
+	if (!s)
 		return -ENOMEM;
-	add_value(l, one, value);
-	if (one->result.key != KTAPE_SERIES_ALL)
-		add_value(l, l->list[one->result.kind], value);
+	add_value(l, s, value);
+	if (s->result.key != KTAPE_SERIES_ALL)
+		add_value(l, l->list[s->result.kind], value);
 	return 0;
 }
 
@@ -256,7 +254,7 @@ bool kt_sl_is_sure(const struct ktape_linux *l, unsigned int kind, uint64_t from
 }
 
 /**
- * kt_sl_interval() - Add an interval, unless events were lost inside it
+ * kt_sl_interval() - Add an interval; if events were lost inside it, count it as uncertain instead
  * @l: the statistics
  * @s: the series, or NULL
  * @from: start of the interval, in ticks

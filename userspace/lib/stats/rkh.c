@@ -121,7 +121,10 @@ static void apply_losses(const struct ktape_responses *s, struct row *o)
 	o->nr = 0;
 }
 
-/* Find the rows of an object and of its signal; the second may be NULL (too many). */
+/*
+ * Find the rows of an object and of its signal, added if needed; both, or only the second, may be
+ * NULL (too many).  Losses since the object was used last are taken into account.
+ */
 static int find_rows(struct ktape_responses *s, uint64_t object,
 		     uint32_t signal, struct row *found[2])
 {
@@ -150,6 +153,10 @@ static void remove_post(struct row *o, uint32_t i)
 	o->nr--;
 }
 
+/*
+ * Add a post to the queue of an object, at its front if @first.  If the queue is full, the post at
+ * its front is given up as uncertain.  Return: 0 or -ENOMEM.
+ */
 static int add_post(struct row *rows[2], bool first, const struct post *p)
 {
 	struct row *o = rows[0];
@@ -183,6 +190,7 @@ static void add_time(struct row *row, uint64_t ns, uint64_t end)
 	kt_hist_add(&row->hist, ns);
 }
 
+/* An object gets a signal: add the time since its post, if that is known, and remove the post. */
 static void answer_post(struct ktape_responses *s, struct row *rows[2],
 			const struct post *get)
 {

@@ -175,7 +175,7 @@ static int take_native(struct ktape_rtos *r, const struct ktape_event *e)
 	return nr < 0 ? nr : err;
 }
 
-/* Forget threads from registry events: a TraceX trace has its own entries. */
+/* Forget all threads and events before the header of a TraceX trace, which has its own entries. */
 static void forget_rtos_threads(struct ktape_rtos *r)
 {
 	r->nr_threads = 0;

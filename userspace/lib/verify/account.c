@@ -69,7 +69,7 @@ static int64_t unaccounted_behind(const struct kt_vring *r,
 	/*
 	 * Up to KT_DEPTH nested writers may have counted an event before the packet was
 	 * closed, and stored it afterwards.  So a rest of that many events is behind the
-	 * packet, too, unless the beginning of the ring is missing.
+	 * packet, too, unless the beginning of the ring is missing: then it may be from there.
 	 */
 	if (behind > 0 && unaccounted - KT_DEPTH <= behind && (!r->cut || r->carried))
 		return unaccounted;
@@ -108,8 +108,9 @@ static void divide_rest(const struct ktape_verify *v, const struct kt_vring *r,
  * Return whether a ring has more records than it has counted, beyond a tolerance.  A writer
  * counts an event as filtered or lost before it counts it as emitted.  So at one moment the
  * counter of emitted events may be too small, by at most the number of events that were filtered
- * or lost.  An @early ledger, which is not that
- * of a stop, does not count events that were missed after it: if any were, nothing is compared.
+ * or lost.  An @early ledger, which is not that of a stop, does not count events that were missed
+ * after it: if any were, nothing is compared.  Nor is it if no record was read before the ledger,
+ * or there is no ledger at all.
  */
 static bool is_too_many(const struct kt_vring *r, const struct kt_mark *end,
 			int64_t unaccounted, bool early)
@@ -123,7 +124,7 @@ static bool is_too_many(const struct kt_vring *r, const struct kt_mark *end,
 	       -(int64_t)kt_min(kt_max(KT_DEPTH, filtered), (uint64_t)INT64_MAX);
 }
 
-/* Make the account of a ring. */
+/* Make the account of a ring, all zeros if it is not known where the counting begins. */
 static void account_ring(const struct ktape_verify *v, const struct kt_vcpu *c,
 			 unsigned int ring, struct kt_account *a)
 {
@@ -182,7 +183,8 @@ static const char *account_ring_name(unsigned int ring)
 /*
  * Compare the ledger of a stop with the last packet of an event ring, whose counters must not
  * be larger.  If a file ends with an open packet, the recorder copied it after the stop, so its
- * counters must be equal.
+ * counters must be equal.  Nothing is compared if records follow the ledger.  A control ring also
+ * counts the records of the ledger itself, so it is never compared.
  */
 static void compare_head(struct ktape_verify *v, struct kt_vcpu *c, unsigned int ring)
 {
@@ -267,6 +269,10 @@ static void add_reported(const struct kt_vring *r, struct ktape_verify_cpu *cpu)
 	cpu->lost += kt_max(r->head.lost, r->ahead.lost) - r->base.lost;
 }
 
+/*
+ * Add the numbers of a ring to those of its CPU.  Filtered and lost events are those of the ledger
+ * of a stop if the account is exact, else those of packet headers.
+ */
 static void add_ring(const struct ktape_verify *v, const struct kt_vcpu *c,
 		     unsigned int ring, struct ktape_verify_cpu *cpu)
 {
@@ -335,6 +341,7 @@ bool ktape_verify_next_cpu(const struct ktape_verify *verify,
 		add_ring(verify, c, ring, cpu);
 	cpu->samples = c->samples;
 	if (c->samples) {
+		/* Each event takes the average sample, also one that is not stored. */
 		ticks = c->sampled / c->samples *
 				(cpu->records + cpu->filtered + cpu->lost) +
 			c->opening;
@@ -343,7 +350,10 @@ bool ktape_verify_next_cpu(const struct ktape_verify *verify,
 	return true;
 }
 
-/* Add what is known of a CPU to the sum.  Return: whether all of it was checked. */
+/*
+ * Add what is known of a CPU to the sum.  Return: whether it has a control ring, and nothing of its
+ * rings is damaged, missing or unaccounted for.
+ */
 static bool add_account_cpu(const struct ktape_verify *v,
 			    const struct kt_vcpu *c, struct ktape_verify_sum *sum)
 {

@@ -85,7 +85,10 @@ static int grow_calls(struct kt_calls *k)
 	return 0;
 }
 
-/* Return the entry of a thread, added if needed; NULL if there are too many. */
+/*
+ * Return the entry of a thread, added if needed.  NULL: there are too many, which @left_out counts,
+ * or there is no memory, which @failed says.
+ */
 struct kt_call *kt_call_entry(struct ktape_verify *v, int32_t tid)
 {
 	struct kt_calls *k = v->calls;

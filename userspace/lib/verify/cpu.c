@@ -2,7 +2,10 @@
 /* The state of CPUs and their rings that all rules use, and resetting it after a loss. */
 #include "verify/internal.h"
 
-/* Return the state of a CPU, allocated if needed; NULL if there is no memory. */
+/*
+ * Return the state of a CPU, allocated if needed.  NULL: the number is too large, or there is no
+ * memory, which @failed says.
+ */
 struct kt_vcpu *kt_verify_cpu(struct ktape_verify *v, uint32_t cpu)
 {
 	struct kt_vcpu *c;

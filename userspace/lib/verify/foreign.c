@@ -71,7 +71,8 @@ void kt_foreign_back(struct ktape_verify *v, const struct ktape_notice *n)
 }
 
 /**
- * kt_foreign_lost() - count a loss that the tracer reported, and forget the state of its CPU
+ * kt_foreign_lost() - count a loss that the tracer reported, and forget the state of its CPU and
+ *	the calls of all threads
  * @v: the check
  * @n: the notice
  */

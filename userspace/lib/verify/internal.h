@@ -214,8 +214,9 @@ struct kt_vring {
  * @lost: the ring lost them
  * @overwritten: they were before the first packet, and were overwritten
  * @cut: they were cut off, at the beginning or end of the stream
- * @lacking: nothing in the trace explains why they are missing
- * @head: @cut is at the beginning
+ * @lacking: nothing in the trace explains why they are missing; negative: there are more
+ *	records than were counted
+ * @head: @cut, or a part of it, is at the beginning
  */
 struct kt_account {
 	bool known;

@@ -72,8 +72,9 @@ static void note_cut_short(struct ktape_verify *v, const struct kt_vcpu *c,
 }
 
 /*
- * Check what was unaccounted for in the classes of a ring at its last exact ledger.  @last: this is
- * the end of the trace.
+ * Check what was unaccounted for in the classes of a ring at its last exact ledger, once.  What
+ * the recording may have ended before is a note; what missed events do not explain either is a
+ * violation.  @last: this is the end of the trace.
  */
 void kt_verify_unaccounted(struct ktape_verify *v, struct kt_vcpu *c,
 			   unsigned int ring, bool last)

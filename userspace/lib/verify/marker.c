@@ -27,6 +27,7 @@ static void begin_records(struct kt_vcpu *c)
 		c->ring[i].stop_checked = false;
 }
 
+/* The session starts or stops on a CPU.  Both markers give its mode. */
 static void take_session(struct ktape_verify *v, struct kt_vcpu *c,
 			 const struct ktape_event *e)
 {
@@ -281,7 +282,7 @@ void kt_verify_marker(struct ktape_verify *v, struct kt_vcpu *c,
 		kt_verify_missed(v, e);
 		break;
 	case KTAPE_EV_TRACER:
-		/* The first record has no sample. */
+		/* A sample in ticks (the first record has none), and ticks to open blocks. */
 		c->samples += ktape_event_arg(e, 0) > 0;
 		c->sampled += ktape_event_arg(e, 0);
 		c->opening += ktape_event_arg(e, 2);

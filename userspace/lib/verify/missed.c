@@ -70,6 +70,7 @@ void kt_verify_missed(struct ktape_verify *v, const struct ktape_event *e)
 	if (v->asked && event == v->question.opcode && m->known && first > m->known)
 		doubt_answer(v, m->known, first);
 	m->known = kt_max(m->known, last - kt_min(reading, last));
+	/* A probe that was not attached has missed all hits; nobody counted them. */
 	if (!count && reason != KTAPE_MISSED_DETACHED)
 		return;
 	add_hits(m, event, reason, first, last, count);

@@ -295,7 +295,8 @@ static unsigned int oldest_suspect(const struct kt_checked_names *k)
 
 /*
  * Put the oldest suspect off to the end of the trace, whose counts may show that there was no
- * room for its name.  If too many suspects were put off, check it at once.
+ * room for its name.  If too many suspects were put off, or there is no memory, check it at once,
+ * as if all records of names were written.
  */
 static void put_name_off(struct ktape_verify *v)
 {
@@ -337,6 +338,7 @@ static void suspect_thread(struct ktape_verify *v, const struct kt_stream *s,
 /*
  * Check the suspect that an event is about: its last switch clears it, unless its exit
  * was recorded, because the module knows each thread that exits later than its load.
+ * A trial keeps the event for window_name.c, which calls this again.
  */
 void kt_name_match(struct ktape_verify *v, const struct ktape_event *e)
 {
@@ -377,7 +379,8 @@ static const struct kt_vring *naming_ring(const struct ktape_verify *v,
 
 /*
  * Return the time up to which all records of names were written: the earliest end of the rings
- * that have them, of all CPUs on which the session has not stopped.
+ * that have them, of all CPUs on which the session has not stopped; 0 if the trace has nothing of
+ * a CPU.
  */
 static uint64_t named_until(const struct ktape_verify *v)
 {
@@ -447,7 +450,10 @@ static int grow_checked(struct kt_checked_names *k)
 	return 0;
 }
 
-/* Return true if a number is new, and remember it. */
+/*
+ * Return true if a number is new, and remember it.  If it cannot be remembered, return false: it
+ * is counted in @left_out, or @failed is set.
+ */
 static bool is_new(struct ktape_verify *v, uint64_t key)
 {
 	struct kt_checked_names *k = v->checked;
@@ -470,7 +476,10 @@ static bool is_new(struct ktape_verify *v, uint64_t key)
 	return true;
 }
 
-/* Look the name of a number up, and report if there is none. */
+/*
+ * Look the name of a number up.  A thread without one becomes a suspect, unless a loss or a pause
+ * may explain that: then it is noted or counted.  A function without one is noted.
+ */
 static KT_NOINLINE void check_new(struct ktape_verify *v, unsigned int type,
 				  uint32_t id, uint64_t ts)
 {

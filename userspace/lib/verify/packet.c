@@ -30,7 +30,10 @@ static struct kt_counts head_counts(const uint8_t *head)
 	return counts;
 }
 
-/* Check the sequence number of a packet. */
+/*
+ * Check the sequence number of a packet.  Missing packets are a violation unless the packet after
+ * them is marked with KTAPE_BLOCK_GAP.
+ */
 static void check_sequence(struct ktape_verify *v, struct kt_vring *r,
 			   const struct kt_stream *s, const uint8_t *head)
 {
@@ -99,6 +102,9 @@ static void mark_closed(struct kt_vring *r)
  * stored, so up to KT_DEPTH nested writers may have counted an event that is not in
  * the packet yet.  And the counters are not read at one moment, so events that were
  * filtered or lost meanwhile may be counted there, but not as emitted.
+ *
+ * If counting has not begun yet, the packet only begins it.  After a violation counting begins anew
+ * with the next packet, so that each is reported once.
  */
 void kt_verify_counters(struct ktape_verify *v, struct kt_vcpu *c, unsigned int ring)
 {

@@ -25,7 +25,11 @@ static const struct pair softirq_pair = { KTAPE_EV_SOFTIRQ_ENTRY,
 					  KTAPE_EV_SOFTIRQ_EXIT, 0xff,
 					  "soft interrupt" };
 
-/* At a packet's first record, check the thread that the packet header names. */
+/*
+ * At a packet's first record, check the generation and the thread that the packet header names.
+ * A header without a thread of its own says that the last one still runs (KTAPE_CTX_CONTINUED) or
+ * that it is not known.
+ */
 void kt_verify_head_thread(struct ktape_verify *v, struct kt_vcpu *c,
 			   const struct kt_stream *s)
 {
@@ -53,8 +57,9 @@ void kt_verify_head_thread(struct ktape_verify *v, struct kt_vcpu *c,
 }
 
 /*
- * Report the end of a handler of kind @name that is not the innermost one.  From then on the
- * handlers of a native trace are not known until the next thread switch.
+ * Report the end of a handler of kind @name that is not the innermost one.  If no handler is
+ * known, it is reported only if no others can be running (@sure).  From then on the handlers of a
+ * native trace are not known until the next thread switch.
  */
 void kt_pair_unmatched(struct ktape_verify *v, struct kt_nest *n, uint32_t id,
 		       const char *name)

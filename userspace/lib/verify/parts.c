@@ -15,9 +15,8 @@
 #include "verify/internal.h"
 
 /*
- * Return whether a stream may begin with the packet: an empty one that a recorder made, which has
- * no
- * @sync_clock as a block of a ring has, or an empty block behind a gap.
+ * Return whether a stream may begin with the packet: an empty one that a recorder made, which
+ * unlike a block of a ring has no @sync_clock, or an empty block behind a gap.
  */
 static bool is_first(const uint8_t *head)
 {
@@ -26,7 +25,10 @@ static bool is_first(const uint8_t *head)
 		KT_HEAD32(head, flags) & KTAPE_BLOCK_GAP);
 }
 
-/* Check what a packet says about the parts of its stream. */
+/*
+ * Check that the first packet of a stream is one that a stream may begin with, and keep whether
+ * packets were recovered and whether the last one was open.
+ */
 void kt_parts_packet(struct ktape_verify *v, struct kt_vring *r,
 		     const struct kt_stream *s, const uint8_t *head)
 {
@@ -66,7 +68,10 @@ void kt_parts_generation(struct ktape_verify *v, struct kt_vcpu *c,
 				generation, c->profiled);
 }
 
-/* At a marker of the profile, check that no packet before it is of a later one. */
+/*
+ * At a marker of the profile, check that no packet before it is of a later one, which is reported
+ * once, and keep the marker's generation and time.
+ */
 void kt_parts_profile(struct ktape_verify *v, struct kt_vcpu *c,
 		      const struct ktape_event *e)
 {

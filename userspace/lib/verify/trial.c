@@ -42,7 +42,11 @@ static const uint8_t careful[] = {
 	KTAPE_TIME_EXTEND,
 };
 
-/* Describe an opcode by its fields.  Return: whether its events can be checked quickly. */
+/*
+ * Describe an opcode by its fields.  Return: whether its events can be checked quickly.  If the
+ * number of arguments varies, this holds only for records that have just those of @steps: others
+ * have another form.
+ */
 static bool describe_trial(struct kt_quick *q, const struct kt_plan *plan)
 {
 	unsigned int at = 0;
@@ -159,7 +163,11 @@ static struct kt_run *begin_trial_run(struct kt_trial *tr, int32_t tid, uint64_t
 	return run;
 }
 
-/* Take the begin of a call.  @ends: a call with this number ends with an event. */
+/*
+ * Take the begin of a call, and here and below spoil the trial where call.c would report a
+ * violation.  @ends: a call with this number ends with an event.  If it does not, what the thread
+ * does afterwards is not known.
+ */
 static void take_begin(struct kt_trial *tr, int32_t tid, uint64_t ts,
 		       unsigned int nr, bool ends)
 {
@@ -178,6 +186,7 @@ static void take_begin(struct kt_trial *tr, int32_t tid, uint64_t ts,
 	run->to = ts;
 }
 
+/* Take the end of a call.  A run that begins with it is compared later, by kt_runs_agree(). */
 static void take_end(struct kt_trial *tr, int32_t tid, uint64_t ts,
 		     unsigned int nr, bool ends)
 {
@@ -198,7 +207,10 @@ static void take_end(struct kt_trial *tr, int32_t tid, uint64_t ts,
 	run->to = ts;
 }
 
-/* Take the begin or end of a call that is not checked. */
+/*
+ * Take the begin or end of a call that is not checked: forget what the thread does.  If it is not
+ * known which thread that is, a new epoch forgets all threads.
+ */
 static void take_unchecked(struct kt_trial *tr, int32_t tid, uint64_t ts)
 {
 	struct kt_run *run = tr->run ? &tr->runs[tr->nr_runs - 1] : NULL;
@@ -247,7 +259,10 @@ static void take_trial_call(struct kt_trial *tr, const struct ktape_event *e)
 
 /* ---- events ----------------------------------------------------------------- */
 
-/* Go to the next packet, as kt_stream_load() does. */
+/*
+ * Go to the next packet, as kt_stream_load() does, and check its header.  At the end of the stream
+ * @in_heap becomes false.  What a trial cannot check spoils it.
+ */
 static void trial_next_packet(struct kt_trial *tr)
 {
 	struct kt_stream *s = &tr->at;
@@ -282,7 +297,10 @@ static void trial_next_packet(struct kt_trial *tr)
 		kt_trial_spoil(tr);
 }
 
-/* Apply all rules to an event.  Return: false if the trial ends before it. */
+/*
+ * Apply all rules to the next event, or go to the next packet if this one has no more.
+ * Return: false if the trial ends: at @until, at the end of the stream or because it is spoiled.
+ */
 static bool check_careful(struct kt_trial *tr)
 {
 	struct kt_stream *s = &tr->at;
@@ -334,7 +352,10 @@ static bool is_calm(const struct kt_trial *tr)
 	       ts > tr->v.doubt_until;
 }
 
-/* Check a thread switch.  Return: false if it needs more checks. */
+/*
+ * Check a thread switch.  Return: false, and nothing has changed, if it needs more checks: it may
+ * be a violation, or is the last one of its thread (state X or Z), which rule name wants to see.
+ */
 static bool quick_switch(struct kt_trial *tr, uint32_t dat20,
 			 const uint8_t *args, bool irqs, bool softirqs)
 {
@@ -498,7 +519,7 @@ static void count_classes(struct kt_trial *tr)
 				tr->counts[i];
 }
 
-/* Check whether something that other CPUs need has changed. */
+/* Check whether the copy of the check has changed in a member that the other CPUs use. */
 static bool is_changed(const struct kt_trial *tr)
 {
 	const struct ktape_verify *a = &tr->v, *b = tr->windows->v;
@@ -509,7 +530,10 @@ static bool is_changed(const struct kt_trial *tr)
 	       a->waits != b->waits || a->doubt_until != b->doubt_until;
 }
 
-/* Check the events of the stream that are before @until. */
+/*
+ * Check the events of the stream that are before @until, and read the next one ahead, as each
+ * stream in the heap has done.  The results are in the copies; @spoiled says not to use them.
+ */
 void kt_trial_run(struct kt_trial *tr)
 {
 	struct kt_stream *s = &tr->at;

@@ -133,6 +133,7 @@ void kt_unsure_end(struct ktape_verify *v)
 		v->cpus[u->at.cpu]->damaged = true;
 		kt_verify_wrong_at(v, &u->at, "%s", u->at.text);
 	}
+	/* Calls that were only counted are wrong only if all that were kept are. */
 	if (more && last && !first)
 		kt_verify_wrong_at(v, &last->at,
 				   "%llu more calls like this one follow",

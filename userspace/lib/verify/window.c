@@ -30,10 +30,10 @@
 #include "verify/call.h"
 #include "verify/window.h"
 
-#define JOBS_MAX 16U
+#define JOBS_MAX 16U	      /* most threads */
 #define AHEAD	 (4U << 20)   /* bytes of packets to read ahead, all rings */
 #define LANE_MAX (512U << 10) /* bytes of packets to read ahead, one ring */
-#define LANE_MIN (64U << 10)
+#define LANE_MIN (64U << 10)  /* the same, at least */
 #define HELD_MAX (128U << 20) /* most bytes of packets of all lanes */
 /* Bytes of packets for each run of calls; a trial with more runs is given up. */
 #define RUN_BYTES 64U
@@ -129,7 +129,7 @@ void kt_windows_new(struct ktape_verify *v)
 	v->windows = w;
 }
 
-/* Put the event rings of the heap into trials.  Return: false if that is not possible. */
+/* Put the event rings of the heap into trials.  Return: false if there is none, or it cannot be. */
 static bool choose_trials(struct kt_windows *w)
 {
 	struct ktape_verify *v = w->v;
@@ -202,7 +202,10 @@ static bool fill_lanes(struct kt_windows *w)
 	return true;
 }
 
-/* Set how far a trial can get.  Return: the time that its packets cover. */
+/*
+ * Set how far a trial can get.  Return: the time that its packets cover.  Slot 0 of the lane is the
+ * packet that is being read.
+ */
 static uint64_t limit_trial(struct kt_trial *tr)
 {
 	const struct kt_lane *lane = tr->stream->lane;
@@ -257,7 +260,7 @@ static void try_ring(void *arg, size_t i)
 /*
  * Check the events before @until on copies.
  * Return: true; false with @until, the time from which on events have to be checked one
- * after the other.
+ * after the other.  Then the decoder, of which trials have no copy, is set back.
  */
 static bool try_window(struct kt_windows *w, uint64_t *until)
 {
@@ -277,6 +280,7 @@ static bool try_window(struct kt_windows *w, uint64_t *until)
 		doubts += tr->doubts;
 		runs += tr->nr_runs;
 	}
+	/* A doubt forgets the calls of all threads, but its time is not known: give up. */
 	if (first == UINT64_MAX && doubts && runs)
 		first = 0;
 	if (first == UINT64_MAX && kt_runs_agree(w, &first))
@@ -342,6 +346,7 @@ static int pass_window(struct kt_windows *w)
 	    kt_calls_full(w->v->calls) || !fill_lanes(w))
 		return 0;
 	until = limit_window(w);
+	/* If the first try finds something, a second one ends before it. */
 	for (unsigned int i = 0; i < 2 && !accepted; i++) {
 		if (until <= w->v->trace->heap[0]->event.ts)
 			return 0;
@@ -378,6 +383,7 @@ int kt_windows_pass(struct ktape_verify *v)
 	}
 	if (ret < 0)
 		return ret;
+	/* pass_window() has given up a window without a wait: begin one. */
 	if (!w->wait)
 		pace_windows(w, 0);
 	w->wait--;

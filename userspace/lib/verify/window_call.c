@@ -46,8 +46,8 @@ static bool apply_calls(struct kt_call *t, const struct kt_run *run, uint64_t ep
 }
 
 /*
- * Return the entry of a run's thread, NULL if there is no room for it.  Then the window is given
- * up, and @left_out is raised when its events are checked one after the other.
+ * Return the entry of a run's thread, NULL if there is no room or memory for it.  Then the window
+ * is given up, and @left_out is raised when its events are checked one after the other.
  */
 static struct kt_call *entry_of(struct kt_windows *w, const struct kt_run *run)
 {
@@ -62,7 +62,10 @@ static struct kt_call *entry_of(struct kt_windows *w, const struct kt_run *run)
 	return t;
 }
 
-/* Apply a run of trial @i.  Return: false if the table is full. */
+/*
+ * Apply a run of trial @i.  Set @bad if it contradicts what its thread did before, and @moved if
+ * the thread has changed CPUs in this window.  Return: false if there is no entry for it.
+ */
 static bool take_run(struct kt_windows *w, unsigned int i,
 		     const struct kt_run *run, bool *bad, bool *moved)
 {
@@ -118,7 +121,10 @@ static size_t collect_moved(struct kt_windows *w, struct moved *list)
 	return nr;
 }
 
-/* Apply the runs of threads that have changed CPUs, in order of time. */
+/*
+ * Apply the runs of threads that have changed CPUs, in order of time, and set @bad if one does not
+ * agree.  Return: false if there is no memory.
+ */
 static bool take_moved(struct kt_windows *w, bool *bad)
 {
 	size_t most = 0, nr;

@@ -54,7 +54,7 @@ static uint64_t *fresh_slot(struct kt_trial *tr, uint64_t key)
 	return &tr->fresh[at];
 }
 
-/* Keep an event for what comes after all trials. */
+/* Keep an event for what comes after all trials; without room for it the trial is spoiled. */
 void kt_trial_item(struct kt_trial *tr, unsigned int kind,
 		   const struct ktape_event *e)
 {
@@ -72,7 +72,7 @@ void kt_trial_item(struct kt_trial *tr, unsigned int kind,
 
 /*
  * Keep an event with a number that was not looked up before, once for each number.
- * Return: false if there is no room.
+ * Return: false if there is no room; then the trial is spoiled.
  */
 bool kt_trial_mention(struct kt_trial *tr, unsigned int type, uint32_t id,
 		      const struct ktape_event *e)

@@ -445,6 +445,13 @@ test_signature()
 	put $pub
 	finds 'Secure Boot and no module yet' note signature \
 		'only modules with a signature' ''
+	machine
+	secure_boot
+	put $pub
+	mv "m/$ko" "m/$ko.xz"
+	put "lib/modules/$R/modules.dep" 'extra/ktape.ko.xz:'
+	finds 'Secure Boot and a module that cannot be unpacked' note signature \
+		'only modules with a signature' ''
 }
 
 test_loaded()
