@@ -15,8 +15,8 @@ struct lt_trace;
 /**
  * struct lt_gap - a loss
  * @count: events, 0 = an unknown number
- * @from: time of the last event before it
- * @to: time of the next one
+ * @from: when it began at the earliest: the end of the packet before it
+ * @to: when it ended at the latest; it is delivered there
  */
 struct lt_gap {
 	uint64_t count;
