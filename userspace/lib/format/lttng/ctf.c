@@ -120,7 +120,7 @@ static bool read_leb128(struct ctf_at *at, const struct ctf_type *t, uint64_t *v
 
 /* ---- fields -------------------------------------------------------------------------- */
 
-/* Roles of numbers by their names, for CTF 1.8. */
+/* Roles of numbers by their names, for CTF 1.8 only; role_by_name() has those for both. */
 static const struct {
 	const char *name;
 	uint8_t role;
@@ -135,7 +135,6 @@ static const struct {
 	{ "packet_size", CTF_TOTAL },
 	{ "events_discarded", CTF_DISCARDED },
 	{ "packet_seq_num", CTF_SEQ },
-	{ "cpu_id", CTF_CPU },
 };
 
 /*

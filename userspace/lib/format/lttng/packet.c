@@ -400,7 +400,6 @@ int lt_event_next(const struct ctf *c, struct lt_stream *s, struct ktape_error *
 				  (unsigned long long)s->class->id);
 	if (has_role(at, CTF_TIME))
 		s->time = full_time(s->time, at->roles[CTF_TIME], at->clock_bits);
-	s->next_event.ts = s->time;
 	/* In contexts only the CPU and the thread have a role by their name. */
 	at->named = false;
 	s->context_bit = at->bit;

@@ -107,7 +107,7 @@ struct lt_stream {
 	uint64_t delivered;
 	bool stepped;
 	bool ended;
-	struct lt_gap gaps[3]; /* next_packet() adds no more */
+	struct lt_gap gaps[2]; /* next_packet() adds no more, and is called when there is none */
 	unsigned int nr_gaps;
 	uint64_t begin;
 	bool dated;
