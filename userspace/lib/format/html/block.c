@@ -71,7 +71,7 @@ static char *html_put_number(char *p, uint64_t v)
 	return p;
 }
 
-/* Put a signed number: 2 * @v, or -2 * @v - 1 if negative, without a branch. */
+/* Put a signed number: 2 * @v, or if negative -2 * @v - 1, the inverted bits of 2 * @v. */
 static char *html_put_signed(char *p, int64_t v)
 {
 	return html_put_number(p, (uint64_t)v << 1 ^ (v < 0 ? UINT64_MAX : 0));

@@ -282,6 +282,10 @@ void html_cpu_lost(struct html *h, const struct ktape_notice *n)
 		end_html_run(h, c, n->cpu, from, UINT32_MAX, HTML_NO_END);
 		c->depth = 0;
 	}
+	/*
+	 * A loss that goes on is one span with what is known of its number: of overwritten events
+	 * the first notice has it.  Losses with a number each stay apart.
+	 */
 	if (n->continued && loss->kind == HTML_LOST && (late || !loss->a)) {
 		loss->dur = html_lasts(loss->begin, to);
 		return;

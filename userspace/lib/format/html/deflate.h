@@ -6,7 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define KT_DEFLATE_WINDOW (1U << 15) /* most bytes back to an earlier copy */
+#define KT_DEFLATE_WINDOW \
+	(1U << 15) /* a copy is of bytes less than this far back */
 #define KT_DEFLATE_HASHES (1U << 15) /* values of hash_at() */
 
 /**

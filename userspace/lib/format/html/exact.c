@@ -65,6 +65,7 @@ int html_exact_read(struct html *h)
 		text);
 }
 
+/* Convert a time of a clock to one of the page; what does not fit 64 bits becomes the nearest. */
 static int64_t page_time(int64_t ns, int64_t origin)
 {
 	int64_t t;
@@ -149,7 +150,7 @@ void html_exact_full(struct html *h)
 			(unsigned long long)h->level.most);
 }
 
-/* Count an event of the range.  Return: false if it does not fit into the page. */
+/* Count an event of the range.  Return: false, after failing, if it does not fit into the page. */
 bool html_exact_event(struct html *h)
 {
 	if (++h->exact.events <= h->events_most)

@@ -94,7 +94,8 @@ enum html_group {
  * @name: number of a string, from html_string()
  * @begin: ns since time 0 of the page
  * @dur: ns
- * @a: WAIT: thread that woke it; CALL: result; LOST, LOSS, HELD: events; else an id
+ * @a: WAIT: thread that woke it; CALL: result; LOST, LOSS, HELD: events; STATE: number of the
+ *	string that names its row; else an id
  * @b: WAIT: state; CALL: number and table; RUN, ON: state at the end; OFF: 1 = all of the
  *	group; FILTER: entries; BLOCK: sector; LOSS: kind of ring; LOST: missing packets << 8 |
  *	reasons, as in struct ktape_notice

@@ -151,6 +151,9 @@ static bool grow_spans(struct html *h)
  * html_span() - add a span
  * @h: the page
  * @span: the span; @count, @busy and @longest are set here
+ *
+ * If the page is full, spans are merged.  If that makes no room, the span is left out and counted;
+ * one of the exact range fails the sink instead.
  */
 void html_span(struct html *h, const struct html_span *span)
 {

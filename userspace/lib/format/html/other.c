@@ -19,7 +19,10 @@
 #define TRACER_NAME \
 	"tracer: ns in each ms of CPU " /* viewer/model.mjs knows it */
 
-/* An interval opens: remember its begin and its name. */
+/*
+ * An interval opens: remember its begin and its name.  One with its key that is still open, whose
+ * end is missing, is forgotten.
+ */
 static void open_span(struct html *h, uint32_t kind, uint64_t key, int64_t now,
 		      uint32_t name, uint32_t id)
 {
@@ -257,6 +260,7 @@ static const struct {
 	{ KTAPE_EV_HRTIMER_SPAN, HTML_HRTIMER, KTAPE_TYPE_FUNC, 0 },
 };
 
+/* Add the span of a gate.  @puts_of sends only events that are in @gates. */
 static void put_html_gate(struct html *h, const struct kt_line *l, int64_t now)
 {
 	const struct ktape_event *e = l->event;
@@ -384,7 +388,7 @@ static const struct {
  * @l: the event
  * @now: its time
  *
- * Return: true if something is drawn for it.
+ * Return: true if it is one of the events that are drawn.
  */
 bool html_other_event(struct html *h, const struct kt_line *l, int64_t now)
 {

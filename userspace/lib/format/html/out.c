@@ -23,10 +23,10 @@
  * Times are nanoseconds since the first event or loss.  Spans are made here: cpu.c
  * follows the CPUs, thread.c the threads, other.c the rest.  They are in memory until
  * the end, at most HTML_SPANS (option "spans"); level.c merges the shortest if there
- * are more.  Events beyond HTML_EVENTS (option "events") are only drawn, except marks,
- * exceptions and control records; the page says both.  Of a range (option "exact") the page has
- * all spans and events; then outside of it only these three kinds are kept.  A block that is
- * damaged is named by the page with its offset, and the rest is shown.
+ * are more.  Events beyond HTML_EVENTS (option "events") are only drawn, except up to HTML_RARE
+ * marks, exceptions and control records; the page says both.  Of a range (option "exact") the
+ * page has all spans and events; then outside of it only these three kinds are kept.  A block
+ * that is damaged is named by the page with its offset, and the rest is shown.
  */
 #include <stdio.h>
 
@@ -114,7 +114,7 @@ static int flush_events(struct html *h)
 	return err;
 }
 
-/* Return true if an event is one that must not be missing among many others. */
+/* Return true if an event must not be missing among many others; so one of an unknown opcode. */
 static bool is_rare(const struct ktape_event *e)
 {
 	const struct ktape_event_desc *d = ktape_event_desc(e->opcode);
@@ -125,7 +125,10 @@ static bool is_rare(const struct ktape_event *e)
 	       d->event_class == KTAPE_CLASS_USER;
 }
 
-/* Check whether the page keeps an event with its fields, and count it if it does. */
+/*
+ * Check whether the page keeps an event with its fields.  Those of the exact range are counted, and
+ * fail the sink if they are too many; so are rare ones that are kept beyond the others.
+ */
 static bool may_keep(struct html *h, const struct ktape_event *e, int64_t now)
 {
 	if (html_exact_has(h, now, now))
@@ -327,7 +330,10 @@ static char *put_states(char *p)
 	return kt_put_char(p, ']');
 }
 
-/* Return bytes that are enough for the block "about". */
+/*
+ * Return bytes that are enough for the block "about": a byte has up to 6 in JSON, the name of a
+ * field may also be what it names, and 8192 hold all that is not in a table.
+ */
 static size_t about_room(const struct html *h)
 {
 	size_t room = 8192 + h->nr_cpus * 8U;

@@ -106,6 +106,7 @@ static void end_track_wait(struct html *h, const struct html_thread *t,
 
 	if (t->doing == HTML_READY || !t->woken)
 		ready = now;
+	/* What was not woken is still blocked: it is the blocked part that has no end. */
 	if (t->woken ? 0 : flags & HTML_NO_END)
 		s.flags |= HTML_NO_END;
 	add_track_span(h, t, &s, t->since, ready);
@@ -236,6 +237,7 @@ void html_thread_wakes(struct html *h, const struct kt_line *l, int64_t now)
 		t->reason = html_name(h, l, KTAPE_TYPE_FUNC, ktape_event_arg(e, 1));
 		return;
 	}
+	/* Since when it waits, and how, the trace does not say: take it to sleep since now. */
 	if (t->doing == HTML_UNKNOWN) {
 		t->doing = HTML_BLOCKED;
 		t->since = now;

@@ -15,7 +15,8 @@
 #define CALL_BITS    0x7ffffU	/* of dat20: number, compat, x32, large */
 #define CALL_NR	     0xffffU
 #define CALL_COMPAT  (1U << 16)
-#define CALL_LARGE   (1U << 18)
+#define CALL_LARGE \
+	(1U << 18) /* 16 bits do not hold the number: an argument has it, if any */
 
 /* Return the whole number, or -1 where the event has no room for it. */
 static uint32_t lttng_call_number(const struct ktape_event *e)
@@ -96,7 +97,7 @@ int lt_call_id(struct lttng *t, const struct kt_line *l, uint32_t *id)
 	entry = kt_map_put(&t->calls, 0, key);
 	if (!entry)
 		return -ENOMEM;
-	if (!entry->extra) {
+	if (!entry->extra) { /* no class was made for this key yet */
 		entry->value = t->nr_calls;
 		err = add_call(t, key, name);
 	}

@@ -12,7 +12,7 @@
 
 #include "ctf.h"
 
-/* A search for the clocks of a stream. */
+/* A search for the clocks of a stream; @found: the first one. */
 struct search {
 	size_t stream; /* number from 1 on */
 	const char *found;
@@ -81,6 +81,9 @@ static void set_trace_clock(struct ctf *c, const struct ctf_clock *clock)
  * ctf_bind_clocks() - find the clocks of the streams
  * @c: the metadata
  * @error: filled on -EBADMSG
+ *
+ * Sets the origin of each stream, and the clock of the trace.  If the metadata declare one clock
+ * only, it is meant whatever name a stream gives it.
  *
  * Return: 0 or -EBADMSG.
  */

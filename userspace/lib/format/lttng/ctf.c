@@ -120,7 +120,7 @@ static bool read_leb128(struct ctf_at *at, const struct ctf_type *t, uint64_t *v
 
 /* ---- fields -------------------------------------------------------------------------- */
 
-/* Roles of numbers by their names, for CTF 1.8. */
+/* Roles of numbers by their names, for CTF 1.8 only; role_by_name() has those for both. */
 static const struct {
 	const char *name;
 	uint8_t role;
@@ -135,7 +135,6 @@ static const struct {
 	{ "packet_size", CTF_TOTAL },
 	{ "events_discarded", CTF_DISCARDED },
 	{ "packet_seq_num", CTF_SEQ },
-	{ "cpu_id", CTF_CPU },
 };
 
 /*
@@ -159,7 +158,10 @@ static uint8_t role_by_name(const struct ctf_at *at, const char *name)
 	return CTF_PLAIN;
 }
 
-/* Keep a number that has a role, and the size of a time stamp. */
+/*
+ * Keep a number that has a role, and the size of a time stamp.  In the packet of CTF 1.8 each
+ * number that is mapped to a clock and has no other role is a time stamp.
+ */
 static void keep_role(struct ctf_at *at, const struct ctf_type *t, uint64_t v)
 {
 	const unsigned int bits = t->kind == CTF_LEB128 ? at->leb_bits : t->size;
@@ -263,7 +265,7 @@ bool ctf_elements(struct ctf_at *at, const struct ctf_type *t, uint64_t *count)
 		return false;
 	if (!ctf_align(at, t->align) || !ctf_align(at, t->element->align))
 		return false;
-	/* An element has a bit at least.  If it is empty, this limits how many are read. */
+	/* For elements of a bit or more; of empty ones, it limits how many are read. */
 	if (*count > at->end - at->bit)
 		return ctf_fail(at, "an array goes beyond the end of the packet");
 	return true;
@@ -356,7 +358,10 @@ bool ctf_read_struct(struct ctf_at *at, const struct ctf_type *t)
  * @v: the value of a number or a text, the bytes of an array of whole bytes; of a variant, that
  *	of its option; otherwise empty
  *
- * Return: false if the field goes beyond the packet or refers to none; @at->why says it.
+ * Numbers with a role, and those that others refer to, are kept in @at.
+ *
+ * Return: false if the field cannot be read: it goes beyond the packet, refers to none, or reaches
+ * a limit; @at->why says it.
  */
 bool ctf_read(struct ctf_at *at, const struct ctf_type *t, struct ctf_value *v)
 {

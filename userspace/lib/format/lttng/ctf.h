@@ -3,9 +3,10 @@
  * The metadata of a CTF trace as types, from CTF 1.8 (tsdl.c) or CTF 2 (ctf2.c), and
  * reading fields of these types from a packet (ctf.c).
  *
- * Both versions describe the same bytes, so only the two parsers know which version a
- * trace has.  All memory is in one list that ctf_free() frees.  Names are kept once (types.c):
- * equal names have the same address.
+ * Both versions describe the same bytes.  Behind the two parsers only names differ by version:
+ * those of 1.8 have a _ before them (lt_name()), and say the roles of numbers (ctf_at.named),
+ * which CTF 2 declares.  All memory is in one list that ctf_free() frees.  Names are kept once
+ * (types.c): equal names have the same address.
  *
  * Read the files that read the lttng format in this order; each calls only those before it:
  *
@@ -42,12 +43,13 @@
 
 #include "ktape-event.h"
 
-#define CTF_DEPTH  16U	      /* of types inside types */
-#define CTF_TYPES  (1U << 18) /* of one trace */
-#define CTF_BYTES  (1U << 30) /* of all types of all traces of a session */
-#define CTF_EMPTY  4096U      /* fields without bits in an event */
-#define CTF_LABELS 64U	      /* of a value that are kept */
-#define CTF_SLOTS  2048U /* numbers that later fields of an event refer to */
+#define CTF_DEPTH     16U	 /* of types inside types */
+#define CTF_TYPES     (1U << 18) /* of one trace */
+#define CTF_BYTES     (1U << 30) /* of all types of all traces of a session */
+#define CTF_EMPTY     4096U	 /* fields without bits in an event */
+#define CTF_ALIGN_MAX 4096U	 /* bits of an alignment */
+#define CTF_LABELS    64U	 /* of a value that are kept */
+#define CTF_SLOTS     2048U /* numbers that later fields of an event refer to */
 
 enum ctf_kind {
 	CTF_INTEGER,
@@ -175,7 +177,7 @@ struct ctf_key {
  * @size: bits of a number
  * @is_signed: the number has a sign
  * @big: it is big-endian
- * @text: it is a character
+ * @text: it is a character, or an array of characters
  * @hex: it is shown in hexadecimal
  * @clock: it is a time stamp, complete or the low bits of one
  * @clock_name: the clock of it, NULL = that of the stream
@@ -203,9 +205,9 @@ struct ctf_key {
  * @slot: where its value is kept for @ref, from 1 on; 0 = nowhere
  * @ref: slot of the length or the tag, 0 = not resolved
  * @tag: type of the tag of a variant
- * @choices: of a variant, in their order, unless it @overlaps
+ * @choices: of a variant, by value; if it @overlaps, by number of the option
  * @nr_choices: entries of @choices
- * @overlaps: a value has several options
+ * @overlaps: a value selects several options; the first one is meant
  * @flat: how many fields it becomes (walk.c), 0 = not counted yet
  */
 struct ctf_type {
@@ -318,8 +320,9 @@ struct tsdl_alias;
  * @len: bytes of the text
  * @alias: the type that has the name at the place that is being parsed (tsdl_type.c)
  * @owner: the variant that has an option of that name (resolve.c), the enumeration that has
- *	such a label (label_parts.c), or the structure that has such a key (keys.c)
- * @option: number of the first one; of keys, the last number that was put behind it
+ *	such a label (label_parts.c), the structure that has such a key (keys.c), or the payload
+ *	that has such a field (fields.c)
+ * @option: number of the first option or label; of keys, the last number that was put behind it
  * @text: ends in a NUL
  */
 struct ctf_word {
@@ -471,12 +474,12 @@ int ctf_parse_json(struct ctf *c, const char *text, size_t len,
  * @end_bits: that of the end of the packet
  * @leb_bits: bits of the last number of variable length
  * @named: roles go by the names of fields (CTF 1.8)
- * @name: name of the field that is read
+ * @name: name of the field that is read, NULL = an element of an array
  * @depth: types inside types
  * @empty: fields of the event that took no bits
  * @why: what was wrong, a constant text
- * @slots: numbers that later fields refer to: of the packet from the first one on, of an
- *	event from the last one down
+ * @slots: numbers that later fields refer to: of the packet and of what all events of a stream
+ *	have from the first one on; of the event's own context and payload from the last one down
  */
 struct ctf_at {
 	const uint8_t *data;

@@ -65,7 +65,10 @@ static struct ctf_type *new_type(struct ctf2 *p, const struct json *j,
 	return ctf_new_type(p->c, kind);
 }
 
-/* Raise the alignment of a type to that of a member, if it is there. */
+/*
+ * Raise the alignment of a type to the number in a member, if that is there.
+ * Return: false after ctf2_error().
+ */
 static bool to_align(struct ctf2 *p, const struct json *j, const char *name,
 		     struct ctf_type *t)
 {
@@ -73,7 +76,7 @@ static bool to_align(struct ctf2 *p, const struct json *j, const char *name,
 
 	if (!json_number(j, name, &v))
 		return true;
-	if (!v || v > 4096 || v & (v - 1)) {
+	if (!v || v > CTF_ALIGN_MAX || v & (v - 1)) {
 		ctf2_error(p, json_member(j, name),
 			   "an alignment is not a power of two");
 		return false;
@@ -113,7 +116,7 @@ static void set_role(struct ctf_type *t, const struct json *j)
 	t->clock = t->role == CTF_TIME || t->role == CTF_TIME_END;
 }
 
-/* Parse [[low, high], ...].  Return: false after ctf2_error(). */
+/* Parse [[low, high], ...].  Return: false after ctf2_error(), or without memory. */
 static bool parse_ranges(struct ctf2 *p, const struct json *j,
 			 struct ctf_range **ranges, unsigned int *nr)
 {
@@ -397,6 +400,7 @@ static const struct ctf_type *parse_variant(struct ctf2 *p, const struct json *j
 
 /* ---- field classes -------------------------------------------------------------------- */
 
+/* The last alias of a name holds. */
 static const struct ctf_type *find_ctf2_alias(struct ctf2 *p, const struct json *j)
 {
 	for (size_t i = p->nr_aliases; i--;) {
@@ -703,7 +707,7 @@ static void check_structs(struct ctf2 *p)
  * @len: bytes of @text
  * @error: its text is "" before; filled on -EBADMSG
  *
- * Return: 0, -EBADMSG or -ENOMEM.
+ * Return: 0, -EBADMSG or -ENOMEM.  If @c->limit is set, it says why, whatever is returned.
  */
 int ctf_parse_json(struct ctf *c, const char *text, size_t len,
 		   struct ktape_error *error)

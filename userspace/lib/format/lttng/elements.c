@@ -5,8 +5,8 @@
  *
  *	struct { uint8_t x; string y; } a[n]	[{"x":1,"y":"one"},{"x":2,"y":"two"}]
  *
- * What is longer than LT_VALUE_MAX, or makes the event longer than LT_EVENT_MAX, is read to its
- * end, but not kept.
+ * A value that has to be converted may have LT_VALUE_MAX bytes, those of an event LT_EVENT_MAX.
+ * What is beyond is read to its end, but not kept, and counted in struct lt_values.
  */
 #include "fields.h"
 
@@ -333,7 +333,7 @@ static bool read_any(struct text *x, const struct ctf_type *t)
 
 /*
  * Read an array into the room as a text in JSON; @labels: with the labels of its numbers instead of
- * the numbers.
+ * the numbers.  A text that was cut is counted in @v->texts.
  * Return: as lt_read_bytes().
  */
 bool lt_read_text(struct lt_values *v, const struct ctf *c, struct ctf_at *at,

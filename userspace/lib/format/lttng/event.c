@@ -73,7 +73,8 @@ static int own_id(struct lttng *t, const struct kt_line *l, uint32_t *id)
 }
 
 /**
- * lt_id() - look up the event id, and note that the metadata has to declare it
+ * lt_id() - look up the event id, and note that the metadata has to declare it.  Fields that
+ *	the class does not have are counted as left out
  * @t: trace being written
  * @l: the event
  * @id: set to the event id

@@ -18,8 +18,10 @@
  */
 #include "walk.h"
 
-#define VISITS	   (2 * KT_TP_FIELDS) /* types of a class that are examined */
-#define VISITS_ALL (1U << 22)	      /* the same of all classes */
+/* Fields of types beyond these are not declared, so fields_read.c counts them as left out. */
+#define VISITS \
+	(2 * KT_TP_FIELDS) /* types of a payload that are examined, or of contexts */
+#define VISITS_ALL (1U << 22) /* the same of all classes */
 
 static void declare_leaf(struct lt_walk *w, const struct ctf_type *t)
 {
@@ -180,7 +182,7 @@ static void find_prio(const struct ctf *c, struct lt_class *class)
 	}
 }
 
-/* Keep the fields that were found in the memory of the metadata.  Return: false without it. */
+/* Copy the fields that were found to the memory of the metadata.  Return: false without it. */
 static bool keep_fields(struct ctf *c, struct lt_class *class,
 			const struct kt_tp_field *fields)
 {
@@ -297,7 +299,7 @@ static int own_fields(struct ctf *c, struct lt_class *class)
  * @c: the metadata
  * @e: the class in it
  * @class: filled
- * @v: its fields are overwritten; @v->shapes is of the trace
+ * @v: its fields are overwritten; @v->shapes is of the trace.  Names that are cut are counted
  *
  * Return: 0 or negative errno.
  */

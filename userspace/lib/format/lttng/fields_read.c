@@ -9,6 +9,7 @@ static bool take_field(struct lt_walk *w, const struct ctf_type *t);
 /*
  * Return the number of the next field (struct lt_walk), or -1 if it is left out.  @t: its type,
  * NULL for the label of the field before it: if that is kept, there is room for the label.
+ * What is left out is counted; a field of an event that varies is described.
  */
 static int next_field(struct lt_walk *w, const struct ctf_type *t)
 {

@@ -28,7 +28,7 @@
 /**
  * struct found - a stream file
  * @trace: its trace
- * @of: number of the first trace with the UUID of @trace
+ * @of: number of the first trace with the UUID and the frequency of @trace
  * @name: its name
  * @joins: its first packet has a number, so it may continue another file.  The members below
  *	are of that packet
@@ -63,7 +63,8 @@ static void leave_file_out(struct kt_import *in, const struct lt_trace *x,
 }
 
 /*
- * A file cannot be opened: notify of it, but fail if the process has too many files open.
+ * A file cannot be opened: notify of it, but fail without memory, or if too many files are open.
+ * @nr: files of the trace.
  * Return: 0 or negative errno.
  */
 static int report_file_failed(struct kt_import *in, const struct lt_trace *x,
@@ -186,7 +187,11 @@ static bool goes_on(const struct found *f, const struct found *before)
 		f->time == before->time);
 }
 
-/* Make a stream of @nr files.  @all: number of all files.  Return: 0 or negative errno. */
+/*
+ * Make a stream of @nr files, of @all that there are.  If the first cannot be opened, the
+ * stream is left out.
+ * Return: 0 or negative errno.
+ */
 static int add_ctf_stream(struct kt_import *in, struct lt_streams *t,
 			  const struct found *f, size_t nr, size_t all)
 {
@@ -197,6 +202,7 @@ static int add_ctf_stream(struct kt_import *in, struct lt_streams *t,
 
 	if (fd < 0)
 		return report_file_failed(in, f->trace, f->name, all);
+	/* is_file() has found a regular file, which was replaced since. */
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
 		close(fd);
 		return 0;
@@ -287,7 +293,7 @@ struct files {
 	size_t nr;
 };
 
-/* Return the number of the first trace that has the UUID and the frequency of trace @nr. */
+/* Return the first trace that has the UUID and the frequency of trace @nr, which may be @nr. */
 static size_t first_of(const struct lt_session *all, size_t nr)
 {
 	const struct ctf *c = &all->list[nr].c;

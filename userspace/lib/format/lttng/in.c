@@ -74,7 +74,7 @@ static uint64_t time_of(const struct lt_in *t, const struct lt_stream *s,
 			       ticks);
 }
 
-/* Keep a loss that is delivered before the next event. */
+/* Keep a loss that is delivered before the next event, whose time is not earlier from here on. */
 static void add_gap(struct lt_stream *s, uint64_t count, uint64_t from, uint64_t to)
 {
 	to = kt_max(to, s->delivered);
@@ -104,7 +104,8 @@ static uint64_t packet_begin_time(const struct lt_in *t, struct lt_stream *s)
  * Go on with the next packet.  What a packet counts as discarded is missing behind its last
  * event, because LTTng discards events while there is no room for the next packet; it
  * ends at the latest where that begins.  Packets that are skipped are missing before it.
- * Return: 0, also at the end of the stream, or negative errno.
+ * A packet that is damaged is reported and leaves a loss of an unknown number; its file ends there.
+ * Return: 0, also after damage and at the end of the stream (@s->ended), or negative errno.
  */
 static int next_packet(struct kt_import *in, struct lt_stream *s)
 {
@@ -336,6 +337,10 @@ static int deliver_gap(struct lt_in *t, struct lt_stream *s)
 	return kt_tp_lost(&t->tp, s->cpu, gap.count, gap.from, gap.to);
 }
 
+/*
+ * Deliver the event at the head of a file.  If it is damaged, the rest of its packet is left out.
+ * An event without any bit is damage as well: it would be read again without end.
+ */
 static int deliver(struct kt_import *s, struct lt_stream *stream)
 {
 	struct lt_in *t = s->state;

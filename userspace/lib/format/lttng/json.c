@@ -27,6 +27,7 @@ struct parser {
 
 static struct json *parse_json_value(struct parser *p);
 
+/* Keep the first error.  Return: NULL. */
 static struct json *json_error(struct parser *p, const char *why)
 {
 	if (p->error->text[0])
@@ -115,7 +116,7 @@ static uint32_t take_second(struct parser *p, uint32_t high)
 	return REPLACEMENT;
 }
 
-/* Take a text after its quote.  Return: the text, or NULL after json_error(). */
+/* Take a text after its quote.  Return: the text; NULL after json_error() or without memory. */
 static const char *take_json_text(struct parser *p)
 {
 	static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
@@ -158,6 +159,7 @@ static const char *take_json_text(struct parser *p)
 	return text;
 }
 
+/* Parse a number; of one beyond 64 bits the low ones are kept. */
 static struct json *parse_json_number(struct parser *p)
 {
 	struct json *v = new_value(p, JSON_NUMBER);

@@ -49,10 +49,12 @@ static bool put_label_part(struct lt_values *v, size_t from, const char *text,
 
 /**
  * lt_read_label() - find the label of a number
- * @v: the event's values; the label is put into the room if there are several
+ * @v: the event's values; several labels are appended to its room.  A number with more than
+ *	are kept is counted, and a text that was cut
  * @t: type of the number
  * @number: the number, as ctf_read() returns it
- * @value: data and len are set if there is one; nothing is done if there is none
+ * @value: data and len are set if there is one label.  If there are several they are not set,
+ *	and the caller finds the text in the room; if there is none, nothing is done
  *
  * Return: false without memory.
  */

@@ -11,7 +11,7 @@
 #define FIELDS_MAX    9
 #define DEADLINE_PRIO 255
 #define IDLE_EXIT     255
-#define HALF_KIB      512
+#define SECTOR_BYTES  512
 
 /* How a field of the event table becomes a field of LTTng's. */
 enum how {
@@ -260,7 +260,8 @@ static bool check_row(struct lttng *t, const struct row *row)
 
 /*
  * Check that every field the table names exists; if not, fail the sink.  Find the fields
- * that the table does not name.
+ * that the table does not name, @t->left_out.
+ * Return: false if a field does not exist, or if a row leaves out more than KT_LEFT_OUT_MAX.
  */
 bool lt_check(struct lttng *t)
 {
@@ -319,6 +320,7 @@ static uint64_t lttng_process_of(const struct kt_line *l, uint64_t tid)
  */
 static uint32_t rwbs_of(uint64_t op)
 {
+	/* REQ_OP_READ, WRITE, FLUSH, DISCARD, 4: none of these, SECURE_ERASE */
 	static const uint16_t bits[] = { 4, 1, 0x100, 2, 0, 0x82 };
 
 	return op < KT_ARRAY_SIZE(bits) ? bits[op] : 0;
@@ -351,7 +353,7 @@ static char *put_lttng_value(char *p, const struct lttng *t,
 	case RWBS:
 		return lt_put32(p, rwbs_of(v));
 	case SECTORS:
-		return lt_put32(p, v / HALF_KIB);
+		return lt_put32(p, v / SECTOR_BYTES);
 	case S32:
 	case U32:
 		return lt_put32(p, v);
@@ -416,7 +418,8 @@ char *lt_put_own(char *p, const struct lttng *t, const struct kt_line *l,
 
 /*
  * Write the values of lttng_statedump_process_state for the registry record @e.
- * The registry has ids, name and kernel or user; parent, submode and status are constants.
+ * The registry has ids, name and kernel or user (bit 16 of argument 2); parent, submode and
+ * status are constants.
  */
 char *lt_put_thread(char *p, const struct ktape_event *e)
 {

@@ -262,7 +262,10 @@ static void put_meta2_member(FILE *f, const char *key, const struct ctf_type *t,
 	put_type(f, t, (struct place){ scope, NULL, NULL });
 }
 
-/* Write the UUID twice: for the metadata, and to say which traces are one. */
+/*
+ * Write the UUID twice: at the end of the preamble, for the metadata, and at the begin of the trace
+ * class, to say which traces are one.
+ */
 static void put_uuid(FILE *f, const struct ctf *c)
 {
 	fputs(",\"uuid\":[", f);
@@ -276,6 +279,7 @@ static void put_uuid(FILE *f, const struct ctf *c)
 	fputc('"', f);
 }
 
+/* Write preamble, trace class and clock class.  @text: kept as an attribute, or NULL. */
 static void put_trace(FILE *f, const struct ctf *c, const char *text)
 {
 	fprintf(f, "%c{\"type\":\"preamble\",\"version\":2", RECORD);

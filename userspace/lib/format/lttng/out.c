@@ -150,6 +150,7 @@ static int lttng_begin(struct kt_sink *s)
 	if (folder < 0)
 		return -errno;
 	err = check_lttng_empty(folder, s->flags & KTAPE_SINK_FORCE);
+	/* In place only into an empty folder: other files stay until the new ones are whole. */
 	t->in_place = !err && s->flags & KTAPE_SINK_IN_PLACE &&
 		      !check_lttng_empty(folder, false);
 	if (t->in_place)
@@ -230,6 +231,10 @@ static size_t lttng_packet_size(const struct lttng *t)
 	return t->nr_cpus > MANY ? PACKET_SMALL : PACKET;
 }
 
+/*
+ * End the packet of a CPU and write it.  If that fails the file is cut to the packets before, and
+ * this one is gone.
+ */
 static int flush_packet(struct lttng *t, struct lt_cpu *c, uint32_t cpu)
 {
 	int err = 0;
@@ -312,7 +317,11 @@ static int put_dump(struct lttng *t, struct lt_cpu *c, uint32_t id,
 	return 0;
 }
 
-/* Write a thread that existed before the first event; forks report later ones. */
+/*
+ * Write a thread that existed before the first event; forks report later ones.  In dat20 the
+ * registry has the kind of the object, and in bit 8 whether it is gone; its arguments 3 and 4 are
+ * the time of its birth.
+ */
 static int put_thread_state(struct lttng *t, struct lt_cpu *c,
 			    const struct ktape_event *e)
 {
@@ -384,6 +393,10 @@ static int lttng_notice(struct kt_sink *s, const struct ktape_notice *n)
 	return err;
 }
 
+/*
+ * End the state dump, in the stream of the first CPU that has one, and all packets.  The time of 0
+ * becomes that of the last event there.
+ */
 static int lttng_end(struct kt_sink *s)
 {
 	struct lttng *t = s->state;

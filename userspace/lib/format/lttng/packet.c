@@ -110,9 +110,9 @@ static uint64_t buffered(const struct lt_stream *s)
 }
 
 /*
- * Have @len bytes from the packet on in the buffer, and point to them.  What is read for
- * that holds the next small packets as well.
- * Return: bytes, or negative errno.
+ * Have @len bytes from the packet on in the buffer, and point @s->at.data to them.  What is read
+ * for that holds the next small packets as well.
+ * Return: bytes, fewer than @len at the end of the file, or negative errno.
  */
 static ssize_t fill_buffer(struct lt_stream *s, uint64_t len)
 {
@@ -151,7 +151,7 @@ static uint64_t full_time(uint64_t before, uint64_t low, unsigned int bits)
 	return time < before ? time + mask + 1 : time;
 }
 
-/* Read header and context of the packet in the buffer. */
+/* Read header and context of the packet in the buffer.  Return: LT_OK with @s->class, or LT_BAD. */
 static int read_head(const struct ctf *c, struct lt_stream *s,
 		     struct ktape_error *error)
 {
@@ -250,7 +250,11 @@ int lt_file_next(struct lt_stream *s)
 	return 1;
 }
 
-/* Read the head of the packet at @s->offset, of whose file @rest bytes are left. */
+/*
+ * Read the head of the packet at @s->offset, of whose file @rest bytes are left: first from what is
+ * in the buffer; if it is not whole there, once more from HEAD bytes.
+ * Return: LT_OK; LT_END if the file has become shorter; LT_BAD; or negative errno.
+ */
 static int find_head(const struct ctf *c, struct lt_stream *s, uint64_t rest,
 		     struct ktape_error *error)
 {
@@ -258,7 +262,6 @@ static int find_head(const struct ctf *c, struct lt_stream *s, uint64_t rest,
 	ssize_t got;
 	int ret;
 
-	/* Most heads are in what was read already. */
 	len = len < HEAD_USUAL ? HEAD : kt_min(len, HEAD);
 	for (;; len = HEAD) {
 		memset(&s->at, 0, sizeof(s->at));
@@ -301,6 +304,9 @@ static bool is_repeated(const struct lt_stream *s)
  * lt_packet_next() - read the next packet of a stream
  * @s: the stream; the classes of its traces are sorted
  * @error: filled on LT_BAD
+ *
+ * At the end of a file it goes on with the next one of the stream.  It passes over packets that a
+ * snapshot repeats, and over zeros up to the end of a file (@s->padded).
  *
  * Return: LT_OK, LT_END, LT_BAD if the file cannot be read from here on, or negative
  * errno.
@@ -367,7 +373,7 @@ again:
  * @s: the file, in a packet
  * @error: filled on LT_BAD
  *
- * The fields of @s->event follow at @s->at.
+ * Sets @s->event and its time, CPU and thread.  Its fields follow at @s->at.
  *
  * Return: LT_OK, LT_END at the end of the packet, or LT_BAD: the rest of the packet
  * cannot be read.
@@ -394,7 +400,6 @@ int lt_event_next(const struct ctf *c, struct lt_stream *s, struct ktape_error *
 				  (unsigned long long)s->class->id);
 	if (has_role(at, CTF_TIME))
 		s->time = full_time(s->time, at->roles[CTF_TIME], at->clock_bits);
-	s->next_event.ts = s->time;
 	/* In contexts only the CPU and the thread have a role by their name. */
 	at->named = false;
 	s->context_bit = at->bit;

@@ -15,8 +15,8 @@ struct lt_trace;
 /**
  * struct lt_gap - a loss
  * @count: events, 0 = an unknown number
- * @from: time of the last event before it
- * @to: time of the next one
+ * @from: when it began at the earliest: the end of the packet before it
+ * @to: when it ended at the latest; it is delivered there
  */
 struct lt_gap {
 	uint64_t count;
@@ -107,7 +107,7 @@ struct lt_stream {
 	uint64_t delivered;
 	bool stepped;
 	bool ended;
-	struct lt_gap gaps[3]; /* next_packet() adds no more */
+	struct lt_gap gaps[2]; /* next_packet() adds no more, and is called when there is none */
 	unsigned int nr_gaps;
 	uint64_t begin;
 	bool dated;

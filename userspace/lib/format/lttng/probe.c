@@ -64,6 +64,7 @@ static bool is_tsdl(const uint8_t *data, size_t len)
 /*
  * Recognise metadata, which may be in packets.  Damaged metadata of ktape must not be taken
  * for those of another tracer, so each of several marks is enough.
+ * Return: from 0 (no) to 100 (certain); less than 90 if only words of CTF 1.8 are there.
  */
 int lt_probe(const uint8_t *data, size_t len, bool whole)
 {

@@ -19,7 +19,8 @@
 
 #include "ctf.h"
 
-#define INDEX	 16U   /* members of a structure whose names are sorted */
+#define INDEX \
+	16U /* members from which on the names of a structure are sorted */
 #define OVERLAPS 1024U /* ranges of labels, if they overlap */
 
 /**
@@ -112,7 +113,7 @@ static bool bad_path(struct walk *w, const struct ctf_type *t)
 	return false;
 }
 
-/* Give a place a type of its own.  Return: the type, or NULL. */
+/* Give a place a type of its own, unless it has one.  Return: the type, or NULL after an error. */
 static struct ctf_type *own_type(struct walk *w, const struct ctf_type **place)
 {
 	const struct ctf_type *t = *place;
@@ -200,7 +201,10 @@ static struct ctf_member *find_ctf_member(struct walk *w, const struct ctf_type 
 		       NULL;
 }
 
-/* Check whether a path from a structure leads to a number. */
+/*
+ * Check whether the path of @from leads to a number, through the members of structure @t that are
+ * before the one of number @end.
+ */
 static bool leads_to(struct walk *w, const struct ctf_type *t, unsigned int end,
 		     const struct ctf_type *from)
 {
@@ -216,7 +220,7 @@ static bool leads_to(struct walk *w, const struct ctf_type *t, unsigned int end,
 	return t->kind == CTF_INTEGER || t->kind == CTF_LEB128;
 }
 
-/* Give the number at the end of a path a slot.  Return: its type, or NULL. */
+/* Give the number at the end of such a path a slot.  Return: its type, or NULL after an error. */
 static const struct ctf_type *
 give_number_slot(struct walk *w, const struct ctf_type *t, unsigned int end,
 		 const struct ctf_type *from, unsigned int root)
@@ -276,7 +280,10 @@ static const struct ctf_type *look_in(struct walk *w, unsigned int root,
 	return top ? give_number_slot(w, top, top->nr_members, t, root) : NULL;
 }
 
-/* Find what a length or a tag refers to.  Return: the type of that number, or NULL. */
+/*
+ * Find the number that the length or the tag of @t refers to, and keep its slot in @t->ref.
+ * Return: the type of that number, or NULL after an error.
+ */
 static const struct ctf_type *
 resolve_reference(struct walk *w, const struct frame *f, struct ctf_type *t)
 {
@@ -318,7 +325,10 @@ static bool add_choice(struct walk *w, struct ctf_type *t,
 	return true;
 }
 
-/* An option of CTF 1.8 has the name of the label that selects it. */
+/*
+ * An option of CTF 1.8 has the name of the label that selects it.  From the last option on, so
+ * that of several with one name the word has the first.
+ */
 static bool add_labels(struct walk *w, struct ctf_type *t)
 {
 	for (unsigned int i = t->nr_members; i--;) {
@@ -358,7 +368,7 @@ static int by_member(const void *a, const void *b)
 	return x->member < y->member ? -1 : x->member > y->member;
 }
 
-/* Make the sorted list of the values that select options. */
+/* Make the list of the values that select options, sorted as struct ctf_type says. */
 static bool set_choices(struct walk *w, struct ctf_type *t)
 {
 	t->choices = NULL;
@@ -451,7 +461,7 @@ static bool walk_stream(struct walk *w, struct ctf_stream *s)
 	       walk_root(w, CTF_COMMON_CONTEXT, &s->event_context);
 }
 
-static int find_stream_class(const void *key, const void *entry)
+static int compare_stream_id(const void *key, const void *entry)
 {
 	uint64_t id = *(const uint64_t *)key;
 	const struct ctf_stream *s = entry;
@@ -461,7 +471,8 @@ static int find_stream_class(const void *key, const void *entry)
 
 /*
  * Walk the payload.  Thousands of classes may have one type: they share what it becomes, if all
- * its paths stay inside.
+ * its paths stay inside, and if the class's context has taken no slots (@alone), so that the
+ * numbers of the slots are the same.
  */
 static bool walk_payload(struct walk *w, struct ctf_class *e)
 {
@@ -486,7 +497,7 @@ static bool walk_payload(struct walk *w, struct ctf_class *e)
 static bool walk_class(struct walk *w, struct ctf_class *e)
 {
 	struct ctf_stream *s = bsearch(&e->stream, w->c->streams, w->c->nr_streams,
-				       sizeof(*s), find_stream_class);
+				       sizeof(*s), compare_stream_id);
 
 	w->offset = e->offset;
 	w->above = 0;
@@ -515,6 +526,7 @@ int ctf_resolve(struct ctf *c, struct ktape_error *error)
 		ok = walk_class(&w, &c->classes[i]);
 		above = w.above > above ? w.above : above;
 	}
+	/* Classes give slots to fields of streams, too, after those before have taken theirs. */
 	if (ok && w.below + above > CTF_SLOTS)
 		resolve_error(&w, "an event has too many lengths and tags");
 	return w.failed;

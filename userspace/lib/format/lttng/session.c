@@ -107,7 +107,10 @@ static int read_input(struct kt_import *in, struct lt_trace *t)
 
 /* ---- clocks --------------------------------------------------------------------------- */
 
-/* Put whole seconds of the offset into the seconds. */
+/*
+ * Put whole seconds of the offset into the seconds.
+ * Return: 0, or -EBADMSG if the origin does not fit 64 bits in ns.
+ */
 static int take_session_origin(struct kt_import *in, struct lt_trace *t,
 			       struct ctf_origin *o)
 {
@@ -160,6 +163,7 @@ static void set_ahead(const struct lt_session *all, struct ctf_origin *o,
 
 	o->ahead = rescale_time(seconds, 1, all->freq) + part -
 		   rescale_time(first->offset, first->freq, all->freq);
+	/* More than 64 bits can hold: keep it large, without wrapping around. */
 	if (rescale_time(seconds, 1, all->freq) > UINT64_MAX / 2)
 		o->ahead = UINT64_MAX / 2;
 	/* 2 ns less, because converting rounds. */
@@ -273,7 +277,11 @@ static void free_trace(struct lt_trace *t)
 	free(t->path);
 }
 
-/* Open a trace at the end of the list.  Return: 0, -EBADMSG, or other errors. */
+/*
+ * Open a trace at the end of the list, where it is also after a failure, except without memory for
+ * its path.
+ * Return: 0; -EBADMSG if this trace cannot be read, others may be; or another negative errno.
+ */
 static int open_trace(struct kt_import *in, struct lt_session *all,
 		      const char *path, bool alone)
 {
@@ -301,7 +309,10 @@ static int open_trace(struct kt_import *in, struct lt_session *all,
 	return 0;
 }
 
-/* Open the traces that can be read, and report those that cannot. */
+/*
+ * Open the traces that can be read, and report those that cannot.
+ * Return: 0, negative errno, or -EBADMSG with the reason of the last one if none can be read.
+ */
 static int open_traces(struct kt_import *in, struct lt_session *all,
 		       const struct kt_folders *found)
 {
@@ -386,7 +397,10 @@ static int bind_trace(struct kt_tp *tp, struct lt_session *all,
 	return t->c.limit ? refuse_session(tp->s, t, 0, t->c.limit) : err;
 }
 
-/* Leave out a trace whose types need too much memory, unless it is the last one. */
+/*
+ * Leave out a trace whose types need too much memory.
+ * Return: 0, or -EBADMSG if no other trace is left.
+ */
 static int drop_trace(struct kt_import *in, struct lt_session *all, size_t nr)
 {
 	if (all->nr == 1)

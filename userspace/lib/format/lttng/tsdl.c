@@ -305,7 +305,7 @@ static void find_order(struct ctf *c, const char *text, size_t len)
  * @len: bytes of @text
  * @error: filled on -EBADMSG
  *
- * Return: 0, -EBADMSG or -ENOMEM.
+ * Return: 0, -EBADMSG or -ENOMEM.  If @c->limit is set, it says why, whatever is returned.
  */
 int ctf_parse_tsdl(struct ctf *c, const char *text, size_t len,
 		   struct ktape_error *error)

@@ -139,6 +139,7 @@ static void take_tsdl_text(struct tsdl *p)
 	p->at++;
 }
 
+/* Take a number, decimal, octal or hexadecimal; of one beyond 64 bits the low ones. */
 static void take_tsdl_number(struct tsdl *p)
 {
 	bool minus = *p->at == '-';
@@ -183,7 +184,7 @@ static void take_sign(struct tsdl *p)
 	p->at += n;
 }
 
-/* Take the next token; TSDL_END at the end of the text and after an error. */
+/* Take the next token; TSDL_END at the end of the text, at a NUL, and after an error. */
 void tsdl_next(struct tsdl *p)
 {
 	skip_tsdl_space(p);
@@ -234,7 +235,7 @@ bool tsdl_expect(struct tsdl *p, const char *word)
 	return tsdl_bad(p, "\"%s\" is missing before \"%.40s\"", word, p->word);
 }
 
-/* Go past a balanced block, up to the semicolon behind it. */
+/* Go to the semicolon that ends a statement, past blocks in braces. */
 void tsdl_skip_statement(struct tsdl *p)
 {
 	unsigned int depth = 0;

@@ -66,7 +66,7 @@ static bool is_true(const struct tsdl *p)
 					 tsdl_is(p, "true") || tsdl_is(p, "TRUE");
 }
 
-/* Set the byte order of a type to the current token. */
+/* Set the byte order of a type to the current token; others, as "native", leave it as it is. */
 void tsdl_set_order(const struct tsdl *p, struct ctf_type *t)
 {
 	if (tsdl_is(p, "be") || tsdl_is(p, "network"))
@@ -97,7 +97,7 @@ static void set_attribute(struct tsdl *p, struct ctf_type *t, const char *key)
 		t->size = (uint16_t)kt_min(t->size + (uint64_t)p->number, 64);
 	} else if (!strcmp(key, "align")) {
 		if (p->token != TSDL_NUMBER || p->number < 1 ||
-		    p->number > 4096 || (p->number & (p->number - 1)))
+		    p->number > CTF_ALIGN_MAX || (p->number & (p->number - 1)))
 			tsdl_bad(p, "an alignment is not a power of two");
 		t->align = (uint16_t)p->number;
 	} else if (!strcmp(key, "signed")) {
@@ -164,7 +164,10 @@ static bool parse_range(struct tsdl *p, struct ctf_range *r, int64_t *last)
 	return true;
 }
 
-/* Parse "enum [NAME] : TYPE { label = 0, ... }". */
+/*
+ * Parse "enum [NAME] [: TYPE] { label = 0, ... }", or "enum NAME", which was declared before.
+ * Return: the type; NULL after tsdl_bad(), or if NAME was not declared, which the caller reports.
+ */
 static const struct ctf_type *parse_enum(struct tsdl *p)
 {
 	char name[TSDL_ALIAS] = "enum";
@@ -283,7 +286,7 @@ static bool parse_path(struct tsdl *p, struct ctf_type *t, const char *stop)
 	return tsdl_expect(p, stop);
 }
 
-/* Parse "struct [NAME] [{ members } [align(N)]]", or the same of a variant. */
+/* Parse "struct [NAME] [{ members }] [align(N)]", or "variant [NAME] [<tag>] [{ options }]". */
 static const struct ctf_type *parse_compound(struct tsdl *p, enum ctf_kind kind)
 {
 	char name[TSDL_ALIAS] = "";
@@ -324,7 +327,7 @@ static const struct ctf_type *parse_compound(struct tsdl *p, enum ctf_kind kind)
 		if (!tsdl_expect(p, "("))
 			return NULL;
 		if (p->token != TSDL_NUMBER || p->number < 1 ||
-		    p->number > 4096 || (p->number & (p->number - 1))) {
+		    p->number > CTF_ALIGN_MAX || (p->number & (p->number - 1))) {
 			tsdl_bad(p, "an alignment is not a power of two");
 			return NULL;
 		}
@@ -382,7 +385,7 @@ static const struct ctf_type *parse_named(struct tsdl *p)
 	return best;
 }
 
-/* Parse a type, declared here or by its name.  Return: the type, or NULL after an error. */
+/* Parse a type, declared here or by its name.  Return: the type, or NULL as parse_enum(). */
 const struct ctf_type *tsdl_parse_type(struct tsdl *p)
 {
 	const struct ctf_type *t;
@@ -477,7 +480,7 @@ static bool add_tsdl_member(struct tsdl *p, struct ctf_type *t,
 	return true;
 }
 
-/* Parse "{ TYPE name; TYPE name[4]; ... }". */
+/* Parse "{ TYPE name; TYPE name[4]; ... }", which may have typealiases of its own. */
 static bool parse_members(struct tsdl *p, struct ctf_type *t)
 {
 	const struct tsdl_alias *outside = p->aliases;

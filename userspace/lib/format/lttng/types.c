@@ -23,7 +23,10 @@ struct ctf_memory {
 	max_align_t data[];
 };
 
-/* Return zeroed memory that ctf_free() frees; NULL with @c->out_of_memory set. */
+/*
+ * Return zeroed memory that ctf_free() frees; NULL with @c->out_of_memory set, and with @c->limit
+ * if it would be more than CTF_BYTES.
+ */
 void *ctf_alloc(struct ctf *c, size_t size)
 {
 	struct ctf_memory *m = NULL;
@@ -137,6 +140,7 @@ const char *ctf_name(struct ctf *c, const char *text)
 
 /* ---- types ---------------------------------------------------------------------------- */
 
+/* Return a new type; NULL without memory, or with @c->limit set if there are CTF_TYPES. */
 struct ctf_type *ctf_new_type(struct ctf *c, enum ctf_kind kind)
 {
 	struct ctf_type *t;
@@ -157,6 +161,10 @@ struct ctf_type *ctf_new_type(struct ctf *c, enum ctf_kind kind)
 	return t;
 }
 
+/*
+ * The next three add an entry to a list of the metadata, which may move the list.
+ * Return: the entry, or NULL without memory.
+ */
 struct ctf_stream *ctf_add_stream(struct ctf *c)
 {
 	struct ctf_stream *more =

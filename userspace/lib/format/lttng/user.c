@@ -72,7 +72,10 @@ static uint64_t lttng_user_shape_of(const struct kt_user_event *t)
 	return hash;
 }
 
-/* Compare the fields, because two shapes may have the same hash. */
+/*
+ * Compare the types of the fields, because two shapes may have the same hash.  Their names are in
+ * the hash only: the class has them as identifiers, not as they were.
+ */
 static bool has_fields(const struct lt_user *user, const struct kt_user_event *t)
 {
 	if (user->nr != t->nr)
@@ -177,7 +180,8 @@ static int number_taken_field(struct kt_map *taken, struct lt_field *f, char *en
 
 /*
  * Name a field: as an identifier, and other than the fields before it.  Names that differ
- * may become the same identifier: then a number follows.
+ * may become the same identifier: then a number follows.  A length is not declared (the field
+ * behind it does that), so its name need not differ.
  */
 static int name_field(struct kt_map *taken, struct lt_field *f, const char *name)
 {
@@ -206,7 +210,8 @@ static void free_user(struct lt_user *user)
 }
 
 /**
- * lt_free_users() - free the event classes of user events
+ * lt_free_users() - free the event classes of user events and of events with extra fields,
+ *	and what is needed to find them
  * @t: trace being written
  */
 void lt_free_users(struct lttng *t)
@@ -274,7 +279,10 @@ static int take_own(void *arg, const char *name, int row, bool sequence)
 	return declare_field_names(&own->taken, &f, false);
 }
 
-/* Make a class of what @t->user_event has, behind the fields of event id @base if any. */
+/*
+ * Make a class of what @t->user_event has, behind the fields of event id @base if any.
+ * Return: 0 or -ENOMEM; free_user() frees @c in either case.
+ */
 static int make_class(const struct lttng *t, struct lt_user *c, uint32_t id,
 		      uint32_t base)
 {
@@ -321,7 +329,8 @@ static int add_user(struct lttng *t, uint32_t id, uint32_t base)
 
 /*
  * Look up or add the class of what @t->user_event has, by @key in @map.
- * Return: 0, 1: there is no class for it, or -ENOMEM.
+ * Return: 0 with @id set; 1: there is no class for it, because another one has its hash or there
+ * are LT_USERS_MAX; or -ENOMEM.
  */
 static int find_lttng_user_class(struct lttng *t, struct kt_map *map,
 				 uint32_t key, uint32_t base, uint32_t *id)
@@ -348,9 +357,9 @@ static int find_lttng_user_class(struct lttng *t, struct kt_map *map,
 
 /**
  * lt_user_id() - look up or add the event class of a user event
- * @t: trace being written; its @user_event is set
+ * @t: trace being written; its @user_event is filled from @l
  * @l: event that fits the event table
- * @id: set to the event id
+ * @id: set to the event id on 0
  *
  * Return: 0, 1: there is no class for it, or -ENOMEM.
  */
@@ -366,9 +375,11 @@ int lt_user_id(struct lttng *t, const struct kt_line *l, uint32_t *id)
 
 /**
  * lt_extended_id() - look up or add the event class of an event with its extra fields
- * @t: trace being written; its @user_event is set
+ * @t: trace being written; if there is a class, its @user_event has the extra fields
  * @l: the event
  * @id: event id without them; set to that of the class, if there is one
+ *
+ * If there is none, the sink counts the extra fields as left out.
  *
  * Return: 0 or -ENOMEM.
  */
@@ -453,7 +464,7 @@ static char *put_lttng_user_value(char *p, const struct kt_user_field *f)
 /**
  * lt_put_user() - write the field values of a user event
  * @p: where to write
- * @t: trace whose @user_event lt_user_id() has set
+ * @t: trace whose @user_event lt_user_id() or lt_extended_id() has set
  * @l: the event
  *
  * Return: the end of what was written.

@@ -60,10 +60,13 @@ size_t lt_descend_index(struct lt_walk *w, uint64_t i);
 /* Check whether the elements of an array are fields of their own. */
 bool lt_is_flat(const struct ctf_type *t);
 
-/* Return enum kt_tp_type of an array whose elements are not. */
+/* Return enum kt_tp_type of an array that is one field. */
 uint8_t lt_array_type(const struct ctf_type *t);
 
-/* Describe a field of type @t; NULL: the labels of the one before it, which get names later. */
+/*
+ * Describe a field of type @t; NULL: the labels of the one before it, which get names later.
+ * A name that is cut is counted in @w->cut; without memory @w->v->no_memory is set.
+ */
 void lt_describe_field(struct kt_tp_field *f, struct lt_walk *w,
 		       const struct ctf_type *t);
 

@@ -131,7 +131,11 @@ void pd_take_index(struct perf *f, const uint8_t *record, size_t len)
 	}
 }
 
-/* Take the path that a cgroup has from now on.  Return: 0 or -ENOMEM. */
+/*
+ * Take the path that a cgroup has from now on.  If there is no room for it (PD_PATHS_MAX), the
+ * cgroup has none, which is counted.
+ * Return: 0 or -ENOMEM.
+ */
 int pd_take_cgroup(struct perf *f, const uint8_t *record, size_t len)
 {
 	size_t size = len <= 16 ? 0 : strnlen((const char *)record + 16, len - 16);
@@ -211,6 +215,8 @@ int pd_emit_other(struct kt_import *s, struct pd_attr *a, struct kt_foreign *at)
  * @record: the record
  * @len: its bytes
  * @at: its time, CPU and thread
+ *
+ * One that is too short is counted as not read.
  *
  * Return: 0 or negative errno.
  */

@@ -55,7 +55,8 @@ static int last_of(struct perf *f, uint32_t cpu, uint64_t **last)
 }
 
 /*
- * Find the CPU of an event or of a loss, and the entry for its last event.
+ * Find the CPU of an event or of a loss, and the entry for its last event.  One that says no CPU is
+ * counted, and is taken to be of CPU 0.
  * Return: 0, -ERANGE if it is no CPU, which is reported, or -ENOMEM.
  */
 static int find_perf_cpu(struct kt_import *s, const struct pd_sample *sample,
@@ -85,7 +86,7 @@ static uint32_t perf_record_id(const struct perf *f, const struct pd_sample *sam
 		       kt_load32(sample->raw, f->big);
 }
 
-/* Set time, CPU and thread of an event.  Return: as find_perf_cpu(). */
+/* Set time, CPU and thread of an event, and count it.  Return: as find_perf_cpu(). */
 static int place_perf_event(struct kt_import *s, const struct pd_sample *sample,
 			    uint64_t offset, struct kt_foreign *at)
 {
@@ -187,7 +188,10 @@ static int take_perf_lost(struct kt_import *s, const uint8_t *record,
 	return kt_tp_lost(&f->tp, cpu, count, from, *last);
 }
 
-/* Take a LOST_SAMPLES record without a time: a total, which perf writes at its end. */
+/*
+ * Take a LOST_SAMPLES record without a time: a total, which perf writes at its end.  Samples that a
+ * BPF program dropped are not lost.
+ */
 static void count_lost(struct perf *f, const uint8_t *record, size_t len)
 {
 	if (len >= 16 && !(kt_load16(record + 4, f->big) & MISC_LOST_BPF))
@@ -395,7 +399,11 @@ static int take_packed(struct kt_import *s)
 	return err;
 }
 
-/* Read a piece of the file.  Return: 0 or negative errno. */
+/*
+ * Read a piece of the file, or go on with the compressed record in the last one.  At the end what
+ * is cut off is reported, all records become ready, and @ended is set.
+ * Return: 0 or negative errno.
+ */
 static int read_more(struct kt_import *s)
 {
 	struct perf *f = s->state;

@@ -271,9 +271,7 @@ struct pd_order {
  * @release: release of its kernel
  * @machine: its architecture
  * @order: records that wait
- * @buf: bytes of the file from @buf_at on
- * @buf_at: offset of @buf
- * @buf_len: bytes of @buf
+ * @buf: bytes of the file from @at on
  * @zstd: unpacks compressed records, or NULL
  * @packed: the compressed record in @buf that is being unpacked
  * @packed_offset: its offset in the file
@@ -323,8 +321,6 @@ struct perf {
 	char machine[65];
 	struct pd_order order;
 	uint8_t *buf;
-	uint64_t buf_at;
-	size_t buf_len;
 	ZSTD_DStream *zstd;
 	ZSTD_inBuffer packed;
 	uint64_t packed_offset;

@@ -163,6 +163,7 @@ int pd_take_attr(struct kt_import *s, const uint8_t *attr, uint64_t size,
 	return check_attr(s, a, offset);
 }
 
+/* Take the feature "tracing data", which says its own order of bytes. */
 static int take_perf_tracing(struct kt_part *p, struct perf *f)
 {
 	struct kt_tracing_data *d = &f->described;

@@ -8,7 +8,8 @@
  *	feature		| head | number 64 | bytes |
  *	tracing data	| head | size 32 |, then that many bytes behind the record
  *
- * They come before the first sample.
+ * They come before the first sample.  in.c reads the file from its first record on, so it passes
+ * over them a second time.
  */
 #include "internal.h"
 

@@ -107,9 +107,10 @@ int pd_read_sample(const struct perf *f, const uint8_t *p, size_t len,
  * @f: the trace
  * @p: the record
  * @len: bytes of @p
- * @out: its time, CPU and thread, as far as they are there
+ * @out: its time, CPU, thread and id are set, as far as they are there
  *
- * Return: false if records have no such end.
+ * Return: false if records have no such end, or this one is too short for it: then a part of @out
+ * may be set.
  */
 bool pd_read_tail(const struct perf *f, const uint8_t *p, size_t len,
 		  struct pd_sample *out)

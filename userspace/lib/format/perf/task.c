@@ -48,7 +48,8 @@ int pd_take_comm(struct kt_import *s, const uint8_t *record, size_t len)
 
 /*
  * Take a FORK record, | head | pid, ppid, tid, ptid 32 each |: a new thread has the name of the
- * one that made it.
+ * one that made it, and the process that the record says.
+ * Return: 0 or negative errno.
  */
 int pd_take_fork(struct kt_import *s, const uint8_t *record, size_t len)
 {

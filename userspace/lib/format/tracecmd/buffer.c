@@ -5,7 +5,9 @@
  */
 #include "internal.h"
 
-#define PAGE_MIN 4096U /* bytes of the smallest page of a kernel */
+#define PAGE_MIN  4096U /* bytes of the smallest page of a kernel */
+#define CPU_ENTRY 20U	/* in an option BUFFER: CPU 32, offset 64, size 64 */
+#define FLYRECORD "flyrecord" /* with its NUL, before a table */
 
 /* Note a buffer beside that of the machine.  Return: 0 or negative errno. */
 static int add_buffer(struct kt_part *p, const char *name, uint64_t offset)
@@ -111,12 +113,12 @@ int tc_take_buffer(struct kt_part *p)
 		err = kt_part_text(p, &clock);
 	/*
 	 * From version 3.2 on trace-cmd has the page size before the number of CPUs.  The rest has
-	 * 20 bytes for each CPU: its length tells whether one number comes first or two.
+	 * CPU_ENTRY bytes for each CPU: its length tells whether one number comes first or two.
 	 */
 	if (!err)
 		err = kt_part_take32(p, &page);
-	if (!err && p->len - p->at >= 4 && (p->len - p->at - 4) % 20 == 0 &&
-	    (p->len - p->at) % 20 != 0) {
+	if (!err && p->len - p->at >= 4 && (p->len - p->at - 4) % CPU_ENTRY == 0 &&
+	    (p->len - p->at) % CPU_ENTRY != 0) {
 		err = kt_part_take32(p, &cpus);
 		if (page < PAGE_MIN || page > TC_PAGE_MAX || page & (page - 1))
 			return kt_import_fail(p->s, p->offset,
@@ -140,9 +142,10 @@ int tc_take_buffer(struct kt_part *p)
 		name = t->buffers[t->nr_buffers - 1].name;
 	}
 	packed = t->packed && section_flags(t, section) & TC_SECTION_PACKED;
+	/* Not the "" in @p, which is freed before the CPUs are. */
 	name = *name ? name : "";
 	while (cpus--) {
-		err = kt_part_take(p, 20, &bytes);
+		err = kt_part_take(p, CPU_ENTRY, &bytes);
 		if (err)
 			return err;
 		cpu = kt_load32(bytes, t->described.form.big);
@@ -188,7 +191,10 @@ int tc_read_table(struct kt_part *p, uint32_t cpus, const char *buffer)
 	return err;
 }
 
-/* Read the tables of the other buffers. */
+/*
+ * Read the tables of the other buffers, each behind a "flyrecord" of its own.
+ * Return: 0 or negative errno.
+ */
 int tc_read_tables(struct kt_import *s, uint32_t cpus)
 {
 	struct tc *t = s->state;
@@ -197,8 +203,8 @@ int tc_read_tables(struct kt_import *s, uint32_t cpus)
 	for (size_t i = 0; i < t->nr_buffers && !err; i++) {
 		struct kt_part p = {
 			.s = s,
-			.len = 10 + cpus * 16ULL,
-			.at = 10,
+			.len = sizeof(FLYRECORD) + cpus * 16ULL,
+			.at = sizeof(FLYRECORD),
 			.offset = t->buffers[i].offset,
 			.big = t->described.form.big,
 		};
@@ -212,7 +218,7 @@ int tc_read_tables(struct kt_import *s, uint32_t cpus)
 		if (err)
 			return err;
 		p.data = bytes;
-		if (memcmp(bytes, "flyrecord", 10))
+		if (memcmp(bytes, FLYRECORD, sizeof(FLYRECORD)))
 			kt_import_bad(s, p.offset,
 				      "a buffer has no events (it was read by a latency tracer)");
 		else

@@ -208,6 +208,10 @@ static int take_tracecmd_options(struct kt_part *p, uint64_t *more)
 
 /* ---- sections of version 7 --------------------------------------------------------------------- */
 
+/*
+ * Replace the @len bytes of a section, which is compressed, by those that they become.
+ * Return: 0 or negative errno; @bytes stays to be freed.
+ */
 static int unpack_section(struct kt_import *s, uint64_t offset, uint8_t **bytes,
 			  uint64_t *len)
 {
@@ -236,7 +240,10 @@ static int unpack_section(struct kt_import *s, uint64_t offset, uint8_t **bytes,
 		       err;
 }
 
-/* Read a section.  Return: 0, with @p to read from and @bytes to free, or negative errno. */
+/*
+ * Read a section, unpacked.  @bytes: to free, also after a failure.
+ * Return: 0, with @p to read from, or negative errno.
+ */
 static int open_section(struct kt_import *s, unsigned int id, uint64_t offset,
 			struct kt_part *p, uint8_t **bytes)
 {

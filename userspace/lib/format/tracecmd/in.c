@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Read trace.dat, which trace-cmd writes from ftrace: versions 6 and 7, also compressed
- * with zstd.
+ * with zstd or zlib.
  *
  * The head (head.c) has the kernel's layouts of its records (format/layout.h); the rest
  * are pages of the ring buffer of each CPU (page.c), here merged by time.  A tracepoint
@@ -47,7 +47,11 @@ static void take_uname(struct ktape_info *info, const char *text)
 		snprintf(info->machine, sizeof(info->machine), "%.64s", last + 1);
 }
 
-/* Find out how long a tick of the clock is.  Return: 0 or -EBADMSG. */
+/*
+ * Find out how long a tick of the clock is: by the option, by what the head says, or by the name of
+ * the clock.  If that does not say it, times are counts, which is reported.
+ * Return: 0 or -EBADMSG.
+ */
 static int find_hz(struct kt_import *s)
 {
 	const char *text = kt_codec_option(&s->options, "freq");
@@ -87,7 +91,7 @@ static void fill_tracecmd_info(struct kt_import *s)
 	kt_tracing_wall(info, t->wall);
 }
 
-/* Take what the statistics say of a CPU, for the first buffer that it has. */
+/* Take the first of the statistics of a CPU that was not taken for another buffer of it. */
 static uint64_t take_tracecmd_lost(struct tc *t, uint32_t cpu)
 {
 	for (size_t i = 0; i < t->nr_lost; i++) {

@@ -130,7 +130,8 @@ struct tc_lost {
  * @mult: ticks to ns: ticks * mult >> tsc_shift; 0 = times are ns
  * @tsc_shift: see @mult
  * @taken: bit n: section n was read
- * @claimed: bytes of the file that CPUs have
+ * @claimed: bytes of the file that CPUs and tables of buffers have; more than the file has are a
+ *	sign of damage
  * @buffered: bytes of unpacked chunks and pages of all CPUs, at most TC_BUFFERED_MAX
  * @lost: by CPU, from option CPUSTAT
  * @nr_lost: entries of @lost

@@ -155,7 +155,10 @@ static int read_page(struct kt_import *s, struct tc_cpu *c)
 	return got > 0;
 }
 
-/* Take the number of events that were overwritten before the page. */
+/*
+ * If events were overwritten before the page, deliver that as a loss.  Their number, if the page
+ * has it, is added to @c->missed.
+ */
 static int report_page_missed(struct kt_import *s, struct tc_cpu *c,
 			      uint64_t commit, uint64_t before)
 {
