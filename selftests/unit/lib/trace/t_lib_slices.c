@@ -40,12 +40,16 @@ struct seen {
  * @bytes: bytes of a slice, 0 = as usual
  * @most: events to read
  * @refuse: the slice whose work lacks memory, counted from 1; 0 = none
+ * @error: what this work returns instead of -ENOMEM, 0 = nothing else
+ * @spoil: the slice whose results cannot be taken, counted from 1; 0 = none
  */
 struct way {
 	unsigned int jobs;
 	size_t bytes;
 	uint64_t most;
 	uint64_t refuse;
+	int error;
+	uint64_t spoil;
 };
 
 /* A trace that is read. */
@@ -54,6 +58,7 @@ struct run {
 	const struct ktape_info *info;
 	struct seen *seen;
 	uint64_t worked; /* slices that have come to their middle; counted for @way->refuse */
+	uint64_t taken;
 };
 
 /* By one thread, and by the way that is compared with it. */
@@ -126,7 +131,7 @@ static int read_slice_lines(void *arg, struct kt_slice *slice)
 		/* In the middle of a slice. */
 		if (refuse && mine->nr == 3 &&
 		    __atomic_add_fetch(&run->worked, 1, __ATOMIC_RELAXED) == refuse)
-			return -ENOMEM;
+			return run->way->error ? run->way->error : -ENOMEM;
 	}
 	return ret;
 }
@@ -136,7 +141,7 @@ static int take_slice_lines(void *arg, struct kt_slice *slice)
 	const struct seen *mine = slice->own;
 	struct run *run = arg;
 
-	if (mine->nr != slice->records)
+	if (mine->nr != slice->records || ++run->taken == run->way->spoil)
 		return -EIO;
 	append(&run->seen->lines, &run->seen->len, &run->seen->room,
 	       mine->lines, mine->len);
@@ -194,7 +199,8 @@ static void read_in_way(const char *path, const struct way *way, struct seen *se
 		add_line(seen, run.info, ktape_trace_registry(t), e);
 	seen->ended = ret;
 	seen->passed = slices ? slices->passed : 0;
-	check(!way->refuse || !slices || slices->off || run.worked < way->refuse,
+	check(!way->refuse || way->error || !slices || slices->off ||
+		      run.worked < way->refuse,
 	      "slices go on without memory");
 	kt_slices_free(slices);
 	ktape_trace_close(t);
@@ -361,6 +367,25 @@ static void test_slices_memory(void)
 	trace_remove(dir);
 }
 
+/* An error of the work or of taking its results ends the reading, and is returned. */
+static void test_slices_errors(void)
+{
+	static const struct way ways[] = {
+		{ .jobs = 3, .bytes = 300, .most = UINT64_MAX, .refuse = 2, .error = -EIO },
+		{ .jobs = 3, .bytes = 300, .most = UINT64_MAX, .spoil = 2 },
+	};
+	struct random_trace *r = random_new(5, 0);
+	const char *dir = trace_folder();
+
+	random_save(r, dir);
+	for (unsigned int i = 0; i < ARRAY_SIZE(ways); i++) {
+		read_in_way(dir, &ways[i], &other);
+		check_equal(other.ended, -EIO);
+	}
+	random_free(r);
+	trace_remove(dir);
+}
+
 static unsigned int prepared, allowed;
 
 static int prepare_some(void *arg, struct kt_slice *slice)
@@ -425,6 +450,7 @@ static const struct tap_test tests[] = {
 	{ "damaged files", test_slices_damage },
 	{ "some of the events", test_most },
 	{ "too little memory", test_slices_memory },
+	{ "errors of the caller", test_slices_errors },
 	{ "fewer threads where there is less memory", test_fewer },
 };
 
