@@ -6,6 +6,10 @@
  *   start	probes, want bits, synchronize_rcu(), on-markers
  *   stop	off-markers, want bits, synchronize_rcu(), probes
  *
+ * Meanwhile @running is true from before the first of these records to after the last one,
+ * @active while events are wanted, and @begun while a change (of the profile, of names) is
+ * recorded as it happens: from the on-markers to the off-markers.
+ *
  * Hits that the kernel misses in between: missed.c.
  *
  * A probe callback runs with preemption disabled.  So after synchronize_rcu() no
@@ -163,6 +167,12 @@ static void session_stop_running(struct kt_session *s)
 	kt_session_announce(s);
 	kt_control_profile(s, KTAPE_PHASE_OFF, nothing);
 	WRITE_ONCE(s->active, false);
+	/*
+	 * Names that change from here on are of the new era, and the next start records
+	 * them again (catch_up.c).  It also has to record what a CPU without rings has
+	 * missed, which began earlier.  If this start had not come to its end with that,
+	 * the era of the one before stays.
+	 */
 	era = kt_registry_begin_era();
 	if (s->caught_up)
 		s->era = s->without ? s->without_since : era;

@@ -417,8 +417,9 @@ static void *fuzz_main(void *arg)
 	char *plain = malloc(WORDS * 4 + BEYOND);
 	struct kt_traps t;
 
+	/* Not @arg: that of the first thread is NULL. */
 	if (!plain || kt_traps_make(&t))
-		return arg;
+		return &first_seed;
 	memset(plain, CANARY, WORDS * 4 + BEYOND);
 	while (!atomic_load(&ends)) {
 		make_random_ioctl(&seed, &t, plain);

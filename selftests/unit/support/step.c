@@ -84,7 +84,7 @@ static void on_trap(int signal, siginfo_t *info, void *context)
 	uintptr_t pc = (uintptr_t)uc->uc_mcontext.gregs[REG_PC];
 
 	(void)signal;
-	if (!run) { /* instructions after the function's last one */
+	if (!run) { /* a trap that nobody waits for: go on without single steps */
 		set_tf(uc, false);
 		return;
 	}
@@ -167,7 +167,7 @@ bool step_init(void)
 }
 
 /**
- * step_trace() - run a function and note its instructions
+ * step_trace() - run a function and note its instructions, and a few around its call
  * @function: what to run
  * @arg: its argument
  * @where: gets the addresses, without those outside this program
@@ -192,7 +192,9 @@ size_t step_trace(void (*function)(void *), void *arg, uintptr_t *where, size_t 
  * step_run() - run a function and stop it once
  * @function: what to run
  * @arg: its argument
- * @step: where to stop and what to do there
+ * @step: where to stop and what to do there.  With @at, @stopped is called there and @each
+ *	before the @after instructions that follow; without, only @each is called, before the
+ *	first @after instructions
  */
 void step_run(void (*function)(void *), void *arg, struct step *step)
 {

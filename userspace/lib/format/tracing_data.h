@@ -64,6 +64,10 @@ struct kt_part {
 	bool big;
 };
 
+/*
+ * tracing_data.c.  Bytes of a part: each takes what it names and goes on behind it.  Return: 0
+ * or -EBADMSG, which kt_part_cut() reports.
+ */
 int kt_part_cut(const struct kt_part *p);
 int kt_part_take(struct kt_part *p, uint64_t n, const uint8_t **bytes);
 int kt_part_take32(struct kt_part *p, uint32_t *v);
@@ -71,6 +75,13 @@ int kt_part_take64(struct kt_part *p, uint64_t *v);
 int kt_part_text(struct kt_part *p, const char **text);
 char *kt_part_copy(struct kt_part *p, uint64_t size, int *err);
 
+/*
+ * A reader sets the order of bytes, takes the parts of the head one after the other, each with
+ * the function of its name, and the clock's origin (wall, in ns since the epoch).  Then it
+ * binds: finds out which event of ktape each described event becomes.  From then on it reads
+ * the fields of each record; @values have room for those of the layout.  At the end it reports
+ * which texts are missing, and delivers the threads of the part "tasks" that no event named.
+ */
 void kt_tracing_order(struct kt_tracing_data *d, bool big);
 int kt_tracing_header(struct kt_part *p, struct kt_tracing_data *d);
 int kt_tracing_ftrace(struct kt_part *p, struct kt_tracing_data *d);

@@ -108,6 +108,7 @@ static size_t put_group_key(const struct kt_pq_pool *pool, unsigned int type,
 		return 8;
 	default:
 		n = &pool->names[value];
+		/* Only for the compiler: has_keys() lets no longer name come here. */
 		memcpy(p, kt_pq_text(pool, (uint32_t)value),
 		       kt_min(n->len, KT_PQ_KEY_MAX));
 		return n->len;
@@ -197,7 +198,11 @@ static void put_page_keys(struct kt_thrift *th, const struct kt_pq_pool *pool,
 	}
 }
 
-/* Return whether the pages are in ascending order: then readers may bisect. */
+/*
+ * Return whether the pages are in ascending order: then readers may bisect.  A page of nulls
+ * has no place in the order, and the ends of a range of names are places in the pool, which say
+ * nothing about the order of the names.
+ */
 static bool is_ascending(const struct kt_pq_chunk *c)
 {
 	for (unsigned int i = 0; i < c->nr; i++) {
@@ -212,7 +217,10 @@ static bool is_ascending(const struct kt_pq_chunk *c)
 	return true;
 }
 
-/* Check whether all pages have a least and a greatest value. */
+/*
+ * Check that each page with values has a least and a greatest one, both short enough.  Pages
+ * of a text column have no range at all and would pass for pages of nulls.
+ */
 static bool has_page_keys(const struct kt_pq_pool *pool, const struct kt_pq_chunk *c)
 {
 	if (c->column->type == KT_PQ_TEXT)

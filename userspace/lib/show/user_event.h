@@ -101,7 +101,8 @@ enum kt_user_report {
  * @step: NUMBER: 0 if @number is the value from now on; else the event is a call that
  *	begins, @number is the value before it, and the call adds @step if it succeeds
  * @waits: the caller waits if the call cannot succeed at once
- * @waited: threads wait that the call serves first, as it says itself
+ * @waited: by the event's own fields threads wait, so the call serves one of them and does
+ *	not change @number
  * @most: NUMBER: the largest value, 0 = the event does not say
  * @by: thread that makes the call, -1 = unknown
  * @owner: thread that owns the mutex when the call begins, -1 = unknown or none
@@ -165,18 +166,26 @@ static inline void kt_user_event_init(struct kt_user_event *u)
 }
 
 /*
- * For describe(): add fields.  The functions return NULL if there is no memory.  A field is
- * valid until the next one is added.
+ * For describe(): add a field, of any kind or of a typed argument.  Return: the field, which is
+ * valid until the next one is added, or NULL if there is no memory.
  */
 struct kt_user_field *kt_user_add(struct kt_user_event *u, const char *name,
 				  enum kt_user_field_kind kind, uint64_t value);
 struct kt_user_field *kt_user_add_typed(struct kt_user_event *u, const char *name,
 					const struct kt_typed *a);
+/*
+ * Add the fields that a reader stored as pairs of name and value: @pairs, or the extra fields
+ * of an event.  Return: false if there are none, they are damaged, or memory is missing
+ * (@no_memory is set); what came before is added.
+ */
 bool kt_user_add_pairs(struct kt_user_event *u, const void *pairs, size_t size);
 bool kt_user_extra_of(struct kt_user_event *u, const struct ktape_event *e);
+/* Add each of a list of typed arguments; the first one gets this name. */
 void kt_user_add_all(struct kt_user_event *u, const char *name,
 		     const uint8_t *at, const uint8_t *end);
+/* Show a number as this word. */
 void kt_user_set_word(struct kt_user_field *f, const char *word);
+/* Say what the event tells of an object. */
 void kt_user_set_report(struct kt_user_event *u, enum kt_user_report report,
 			unsigned int type, uint32_t id);
 
@@ -187,14 +196,19 @@ struct kt_name kt_user_field_name(const struct kt_line *l,
 
 /**
  * struct kt_user_keys - which keys an event has; all zero = none yet
- * @taken: by event and hash of the key: the last number behind it
- * @event: number of the event
+ *
+ * Other tracers may give two fields of an event one name.  Where the names are keys, as in JSON,
+ * the second one gets a number behind it (kt_user_field.more).
+ *
+ * @taken: by event and hash of the key: the last number that was put behind it
+ * @event: counts the events, so that @taken need not be emptied for each
  */
 struct kt_user_keys {
 	struct kt_map taken;
 	uint32_t event;
 };
 
+/* Number the fields of an event so that their keys differ.  Return: 0 or -ENOMEM. */
 int kt_user_number(struct kt_user_keys *k, struct kt_user_event *u);
 
 /* user.c */

@@ -3,9 +3,9 @@
  * ktape top: turn the events of a trace into intervals.
  *
  * Intervals have the time of the trace.  The library measures (lib/stats/); an interval is
- * a copy of its results, after which the library begins the next interval.  If a pause
- * is longer than an interval, the interval after it is longer, so that pauses cost
- * nothing.
+ * a copy of its results, after which the library begins the next interval.  A pause of
+ * several intervals is one long interval, so that pauses cost nothing: the interval in which
+ * the pause begins ends as usual, the next one has the rest of the pause.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -245,7 +245,10 @@ static void set_usual_end(struct top_model *m)
 	set_interval_end(m, end);
 }
 
-/* End the interval at a time, and begin the next one.  Return: 0 or negative errno. */
+/*
+ * End the interval at a time, or at the last event if that is later, and begin the next one.
+ * Return: 0 or negative errno.
+ */
 static int close_interval(struct top_model *m, uint64_t ts)
 {
 	struct top_view *v = calloc(1, sizeof(*v));
@@ -368,6 +371,7 @@ void top_model_notice(struct top_model *m, const struct ktape_notice *n)
 int top_model_end(struct top_model *m)
 {
 	set_interval_end(m, UINT64_MAX);
+	/* The start is before the last event, at which the interval then ends. */
 	return m->begun ? close_interval(m, m->start) : 0;
 }
 
