@@ -221,14 +221,21 @@ static inline void kt_leak_near(struct kt_leak *l, const char *p, size_t size)
  * Is this the token of a function, and -1 behind it?  A record of a timer that is armed for
  * the jiffy before (timer_start with expires_in = -1) has the two side by side, and looks
  * like an address of the kernel or of a module for up to a third of all tokens.  The module
- * names each function whose token it records, soon after.
+ * names each function whose token it records, soon after; one of a module that has gone keeps
+ * its entry for a while.
  */
 static inline bool kt_is_function_token(uint64_t v)
 {
+	size_t nr;
+	const struct ktape_object_entry *e = kt_map_registry(&nr);
 	char name[KTAPE_NAME_SIZE];
 
-	return v >> 32 == UINT32_MAX &&
-	       !kt_wait_object_name(KTAPE_OBJ_FUNCTION, (uint32_t)v, name);
+	if (v >> 32 != UINT32_MAX)
+		return false;
+	for (size_t i = 0; i < nr; i++)
+		if (e[i].type == KTAPE_OBJ_FUNCTION && e[i].id == (uint32_t)v)
+			return true;
+	return !kt_wait_object_name(KTAPE_OBJ_FUNCTION, (uint32_t)v, name);
 }
 
 /*

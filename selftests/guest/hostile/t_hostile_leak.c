@@ -363,7 +363,7 @@ static uint32_t some_function_token(void)
 static void expect_tokens_known(struct __test_metadata *_metadata)
 {
 	const struct kt_kernel all = {
-		.nr = 1, .span = { { 0xffff000000000000ULL, UINT64_MAX } }
+		.nr = 1, .span = { { 0xfffffff000000000ULL, UINT64_MAX } }
 	};
 	const uint32_t token = some_function_token();
 	const uint32_t words[] = { token,     UINT32_MAX, 0,

@@ -23,15 +23,17 @@ static inline pid_t kt_spawn(char *const argv[], int out, int err)
 {
 	posix_spawn_file_actions_t files;
 	pid_t pid = -1;
+	int ret;
 
 	posix_spawn_file_actions_init(&files);
 	if (out != KT_SAME)
 		posix_spawn_file_actions_adddup2(&files, out, STDOUT_FILENO);
 	if (err != KT_SAME)
 		posix_spawn_file_actions_adddup2(&files, err, STDERR_FILENO);
-	errno = posix_spawnp(&pid, argv[0], &files, NULL, argv, environ);
+	ret = posix_spawnp(&pid, argv[0], &files, NULL, argv, environ);
 	posix_spawn_file_actions_destroy(&files);
-	return errno ? -1 : pid;
+	errno = ret;
+	return ret ? -1 : pid;
 }
 
 /**
@@ -43,16 +45,25 @@ static inline pid_t kt_spawn(char *const argv[], int out, int err)
 static inline int kt_exit_status(pid_t pid)
 {
 	int status;
+	pid_t ended;
 
-	if (pid < 0 || waitpid(pid, &status, 0) != pid || !WIFEXITED(status))
+	if (pid < 0)
 		return -1;
-	return WEXITSTATUS(status);
+	do
+		ended = waitpid(pid, &status, 0);
+	while (ended < 0 && errno == EINTR);
+	return ended == pid && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-/* Run a program to its end, see kt_spawn().  Return: its exit status, or -1. */
+/*
+ * Run a program to its end, see kt_spawn().  Return: its exit status, 127 if there is no such
+ * program, as from a shell, or -1.
+ */
 static inline int kt_run(char *const argv[], int out, int err)
 {
-	return kt_exit_status(kt_spawn(argv, out, err));
+	pid_t pid = kt_spawn(argv, out, err);
+
+	return pid < 0 && errno == ENOENT ? 127 : kt_exit_status(pid);
 }
 
 /**
