@@ -270,7 +270,7 @@ tried()
 		[ "$(sed -n 's/^1\.\.//p' "$work/log")" = "$(grep -c '^ok ' "$work/log")" ]
 }
 printf '#!/bin/sh\necho not ok 1; echo "# why"\n' >"$work/program"
-for name in t_ring t_ring_full; do
+for name in t_ring t_ring_full t_ring_loss; do
 	cp "$work/m/t_ring_step" "$work/m/$name"
 done
 # shellcheck disable=SC2016	# of the script
