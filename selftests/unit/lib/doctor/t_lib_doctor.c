@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Test what ktape_doctor_run() says of a device, which the test simulates, and of
- * io_uring that seccomp forbids. Findings about files are in t_tool_doctor.sh.
+ * io_uring that seccomp forbids. Findings about files are in t_tool_doctor*.sh.
  */
 #include <errno.h>
 #include <linux/filter.h>
