@@ -3,8 +3,6 @@
 #include "left_out.h"
 #include "tracepoint.h"
 
-#define LARGE (1U << 18) /* a system call's number needs more than 16 bits */
-
 /**
  * kt_left_out_find() - Find the fields that a format leaves out of an event
  * @out: filled
@@ -77,7 +75,8 @@ static bool has_meaning(const struct kt_place *place, uint64_t value)
 void kt_left_out_count(const struct kt_left_out *out, struct kt_sink *s,
 		       const struct ktape_event *e)
 {
-	uint64_t nr = (out->blob && e->blob_size) + (out->full && e->dat20 & LARGE);
+	uint64_t nr = (out->blob && e->blob_size) +
+		      (out->full && e->dat20 & KT_CALL_LARGE);
 
 	for (unsigned int i = 0; i < out->nr; i++)
 		nr += has_meaning(&out->places[i],

@@ -11,14 +11,10 @@
 #include "tracepoint.h"
 
 #define LATE_MAX \
-	0x7fffffff     /* largest late_ns that the event table has room for */
-#define DEADLINE  255U /* stands for -1, the priority of the deadline class */
-#define CALL_ARGS 6U
-#define NR_UNKNOWN \
-	0xffffU /* a number of a system call that 16 bits do not hold */
+	0x7fffffff /* largest late_ns that the event table has room for */
+#define DEADLINE     255U /* stands for -1, the priority of the deadline class */
+#define CALL_ARGS    6U
 #define UNKNOWN_TASK UINT32_MAX /* -1: 0 is the idle thread */
-#define CALL_LARGE \
-	(1U << 18) /* in dat20: the number is argument 0, if anywhere */
 
 /* ---- native events -------------------------------------------------------------------- */
 
@@ -328,16 +324,16 @@ static int emit_native(struct kt_tp *tp, struct kt_tp_class *c,
 static int emit_call(struct kt_tp *tp, struct kt_tp_class *c,
 		     struct kt_foreign *f, const struct kt_tp_value *values)
 {
-	uint64_t nr = c->number < 0 ? c->call & NR_UNKNOWN :
+	uint64_t nr = c->number < 0 ? c->call & KT_CALL_NR :
 				      values[c->number].number;
-	bool large = nr >= NR_UNKNOWN;
+	bool large = nr >= KT_CALL_NR;
 	const struct kt_tp_value *args = c->args < 0 ? NULL : &values[c->args];
 	bool wide = args && args->data && args->len == CALL_ARGS * 8;
 	int err;
 
 	f->kind = KTAPE_RING_EVENT;
-	f->dat20 = (c->call & ~NR_UNKNOWN) | (large ? NR_UNKNOWN : (uint32_t)nr) |
-		   (large ? CALL_LARGE : 0);
+	f->dat20 = (c->call & ~KT_CALL_NR) | (large ? KT_CALL_NR : (uint32_t)nr) |
+		   (large ? KT_CALL_LARGE : 0);
 	f->blob = NULL;
 	memset(f->args, 0, sizeof(f->args));
 	f->args[0] = (uint32_t)nr;

@@ -7,9 +7,6 @@
 #define LIMIT_USERS \
 	(KTAPE_FORMAT_ID_FIELDS - KTAPE_FORMAT_ID_LINUX) /* their ids */
 #define CALLS_MAX 1024U /* numbers of system calls that are tried for a name */
-#define NR_UNKNOWN \
-	0xffffU /* the number in dat20 of a system call that is not known */
-#define CALL_COMPAT (1U << 16) /* bits of dat20 of sys_enter */
 
 /* Return the first field with one of the names "a|b", or -1. */
 static int16_t find_field(const struct kt_tp_class *c, const char *names)
@@ -82,7 +79,7 @@ static bool bind_row(struct kt_tp_class *c)
 	return true;
 }
 
-/* Return the number of a system call by its name, or NR_UNKNOWN. */
+/* Return the number of a system call by its name, or KT_CALL_NR. */
 static unsigned int call_number(const char *machine, unsigned int abi,
 				const char *name)
 {
@@ -94,7 +91,7 @@ static unsigned int call_number(const char *machine, unsigned int abi,
 						       !strcmp(known, name + 3))))
 			return nr;
 	}
-	return NR_UNKNOWN;
+	return KT_CALL_NR;
 }
 
 /* By prefix of a class name: what it is. */
@@ -131,13 +128,13 @@ static void bind_call(struct kt_tp *tp, struct kt_tp_class *c)
 	c->ret = find_field(c, "ret");
 	c->args = find_field(c, "args");
 	c->number = find_field(c, "id|__syscall_nr|nr");
-	c->call = calls[i].compat ? CALL_COMPAT : 0;
+	c->call = calls[i].compat ? KT_CALL_COMPAT : 0;
 	/* "compat" of LTTng is the table of 32-bit programs. */
 	abi = calls[i].compat ? KTAPE_ABI_COMPAT : KTAPE_ABI_NATIVE;
 	if (*name && strcmp(name, "unknown")) {
 		c->call |= call_number(tp->s->info->machine, abi, name);
 		/* A field "id" or "nr" of a call of its own is an argument. */
-		if ((c->call & NR_UNKNOWN) != NR_UNKNOWN)
+		if ((c->call & KT_CALL_NR) != KT_CALL_NR)
 			c->number = -1;
 		else
 			c->number = find_field(c, "__syscall_nr");
@@ -146,7 +143,7 @@ static void bind_call(struct kt_tp *tp, struct kt_tp_class *c)
 		c->number = -1;
 	if (!is_number(c, c->ret))
 		c->ret = -1;
-	if (c->number < 0 && (c->call & NR_UNKNOWN) == NR_UNKNOWN)
+	if (c->number < 0 && (c->call & KT_CALL_NR) == KT_CALL_NR)
 		return;
 	c->what = calls[i].what;
 }

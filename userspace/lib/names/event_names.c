@@ -28,11 +28,6 @@ static const struct {
 	{ "riscv64", 0xc00000f3, 0x400000f3 },
 };
 
-/* Bits of dat20 in events with a system call number. */
-#define SYS_COMPAT (1U << 16)
-#define SYS_X32	   (1U << 17)
-#define SYS_LARGE  (1U << 18)
-
 static const char *registered_syscall(const struct kt_line *l, unsigned int nr)
 {
 	const struct ktape_object_info *o;
@@ -40,8 +35,9 @@ static const char *registered_syscall(const struct kt_line *l, unsigned int nr)
 
 	for (size_t i = 0; i < KT_ARRAY_SIZE(archs); i++) {
 		if (!strcmp(archs[i].machine, l->info->machine))
-			arch = l->event->dat20 & SYS_COMPAT ? archs[i].compat :
-							      archs[i].native;
+			arch = l->event->dat20 & KT_CALL_COMPAT ?
+				       archs[i].compat :
+				       archs[i].native;
 	}
 	o = ktape_registry_object(l->registry, KTAPE_OBJ_SYSCALL, nr, arch,
 				  l->event->ts);
@@ -49,12 +45,12 @@ static const char *registered_syscall(const struct kt_line *l, unsigned int nr)
 }
 
 /*
- * Check for a number too large for the table.  In sys_path, SYS_LARGE means something
+ * Check for a number too large for the table.  In sys_path, KT_CALL_LARGE means something
  * else.
  */
 static bool is_large(const struct ktape_event *e)
 {
-	return e->dat20 & SYS_LARGE && e->opcode != KTAPE_EV_SYS_PATH;
+	return e->dat20 & KT_CALL_LARGE && e->opcode != KTAPE_EV_SYS_PATH;
 }
 
 static const char *known_syscall(const struct kt_line *l, unsigned int nr)
@@ -62,9 +58,9 @@ static const char *known_syscall(const struct kt_line *l, unsigned int nr)
 	uint32_t bits = l->event->dat20;
 	unsigned int abi = KTAPE_ABI_NATIVE;
 
-	if (bits & SYS_COMPAT)
+	if (bits & KT_CALL_COMPAT)
 		abi = KTAPE_ABI_COMPAT;
-	else if (bits & SYS_X32)
+	else if (bits & KT_CALL_X32)
 		abi = KTAPE_ABI_X32;
 	return ktape_syscall_abi_name(l->info->machine, abi, nr);
 }

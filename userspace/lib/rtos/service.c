@@ -23,16 +23,6 @@ enum op { CREATE, RESET, SEND, RECEIVE, PEEK, OPS };
 
 enum { STATE_SUSPENDED = 3, STATE_SLEEP };
 
-/* Numbers of events of ThreadX, as in kinds.c. */
-enum {
-	QUEUE_FLUSH = 62,
-	QUEUE_RECEIVE = 68,
-	QUEUE_SEND = 69,
-	SEMAPHORE_CREATE = 81,
-	SEMAPHORE_GET = 83,
-	SEMAPHORE_PUT = 88
-};
-
 /* State of ThreadX of a thread that waits for an object. */
 static const uint8_t states[FAMILIES] = {
 	[QUEUE] = 5, /* TX_QUEUE_SUSP and so on in tx_api.h */
@@ -65,14 +55,14 @@ struct service {
 static const struct service services[FAMILIES][OPS] = {
 	[QUEUE] = {
 		[CREATE] = { .id = KT_THREADX_QUEUE_CREATE },
-		[RESET] = { .id = QUEUE_FLUSH },
-		[SEND] = { .id = QUEUE_SEND, .wait = 2, .count = 3 },
-		[RECEIVE] = { .id = QUEUE_RECEIVE, .wait = 2, .count = 3 },
+		[RESET] = { .id = KT_THREADX_QUEUE_FLUSH },
+		[SEND] = { .id = KT_THREADX_QUEUE_SEND, .wait = 2, .count = 3 },
+		[RECEIVE] = { .id = KT_THREADX_QUEUE_RECEIVE, .wait = 2, .count = 3 },
 	},
 	[SEMAPHORE] = {
-		[CREATE] = { .id = SEMAPHORE_CREATE },
-		[SEND] = { .id = SEMAPHORE_PUT, .count = 1 },
-		[RECEIVE] = { .id = SEMAPHORE_GET, .wait = 1, .count = 2 },
+		[CREATE] = { .id = KT_THREADX_SEMAPHORE_CREATE },
+		[SEND] = { .id = KT_THREADX_SEMAPHORE_PUT, .count = 1 },
+		[RECEIVE] = { .id = KT_THREADX_SEMAPHORE_GET, .wait = 1, .count = 2 },
 	},
 	[MUTEX] = {
 		[CREATE] = { .id = KT_THREADX_MUTEX_CREATE, .inherit = 1 },

@@ -5,10 +5,8 @@
  */
 #include "stats/linux.h"
 
-#define ERRNO_MAX    4095
-#define NR_AND_TABLE 0x3ffffU /* number and table of a system call, in dat20 */
-#define TABLE_SHIFT  16
-#define LARGE	     (1U << 18) /* in dat20: the number does not fit its 16 bits */
+#define ERRNO_MAX   4095
+#define TABLE_SHIFT 16
 
 /* ---- interrupts: they nest on a CPU ----------------------------------------------- */
 
@@ -117,7 +115,7 @@ static int call_begins(struct ktape_linux *l, struct kt_sl_cpu *c,
 {
 	(void)c;
 	return e->tid > 0 ? open_interval(l, KT_SL_CALL, (uint32_t)e->tid, e,
-					  e->dat20 & NR_AND_TABLE) :
+					  e->dat20 & KT_CALL_KEY) :
 			    0;
 }
 
@@ -142,13 +140,13 @@ static int call_ends(struct ktape_linux *l, struct kt_sl_cpu *c,
 		     const struct ktape_event *e)
 {
 	bool wide = e->opcode == KTAPE_EV_SYS_EXIT_WIDE;
-	uint64_t key = e->dat20 & NR_AND_TABLE;
+	uint64_t key = e->dat20 & KT_CALL_KEY;
 	struct kt_sl_series *s;
 	struct kt_map_entry call;
 
 	(void)c;
 	if (e->tid <= 0 || !take_interval(l, KT_SL_CALL, (uint32_t)e->tid, &call) ||
-	    (call.extra != key && !(e->dat20 & LARGE)))
+	    (call.extra != key && !(e->dat20 & KT_CALL_LARGE)))
 		return 0;
 	/* The exit of rt_sigreturn() has no number: use the number of the enter event. */
 	key = call.extra;
@@ -314,7 +312,7 @@ static int add_pair_span(struct ktape_linux *l, struct kt_sl_cpu *c,
 					 ktape_event_arg(e, 0),
 			 e);
 	if (e->opcode == KTAPE_EV_SYS_SPAN && !ktape_event_field(e, "ret", &ret))
-		count_error(l, s, e->dat20 & NR_AND_TABLE, (int64_t)ret);
+		count_error(l, s, e->dat20 & KT_CALL_KEY, (int64_t)ret);
 	/* No loss can be inside a span, because begin and end are in one record. */
 	return kt_sl_add(l, s, kt_sl_ns(l, start, e->ts));
 }

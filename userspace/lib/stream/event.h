@@ -15,6 +15,13 @@
 #define KT_FIELD_ROOM 16  /* bytes for a field's name */
 #define KT_PLACE_END  255 /* place of the entry after the last field */
 
+/* Bits of dat20 in sys_enter, sys_exit and their wide forms (ktape/events/syscall.h). */
+#define KT_CALL_NR     0xffffU	  /* the number; all set: it is not here */
+#define KT_CALL_COMPAT (1U << 16) /* of the 32-bit table */
+#define KT_CALL_X32    (1U << 17) /* of the x32 table */
+#define KT_CALL_LARGE  (1U << 18) /* argument 0 of a begin has the number */
+#define KT_CALL_KEY    (KT_CALL_NR | KT_CALL_COMPAT | KT_CALL_X32)
+
 /**
  * struct kt_slot - one field
  * @name: name as in the table, in an array that can be copied as a whole

@@ -13,9 +13,8 @@
 
 #include "internal.h"
 
-#define FLUSH	     (1U << 16) /* values of a block */
-#define DEPTHS	     8	      /* shift of a mark's depth in the kind of @open */
-#define NR_AND_TABLE 0x3ffffU /* in dat20: number, compat, x32 */
+#define FLUSH  (1U << 16) /* values of a block */
+#define DEPTHS 8	  /* shift of a mark's depth in the kind of @open */
 #define TRACER_NAME \
 	"tracer: ns in each ms of CPU " /* viewer/model.mjs knows it */
 
@@ -281,7 +280,7 @@ static void put_html_gate(struct html *h, const struct kt_line *l, int64_t now)
 	s.begin = html_time(h, kt_min(start, e->ts));
 	s.dur = html_lasts(s.begin, now);
 	s.a = s.kind == HTML_CALL ? (int64_t)result : id;
-	s.b = s.kind == HTML_CALL ? id & NR_AND_TABLE : 0;
+	s.b = s.kind == HTML_CALL ? id & KT_CALL_KEY : 0;
 	html_span(h, &s);
 }
 

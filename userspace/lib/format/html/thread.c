@@ -12,8 +12,6 @@
 #include "internal.h"
 
 /* In dat20 of a system call. */
-#define LARGE	     (1U << 18) /* 16 bits do not hold the number, or it has none */
-#define NR_AND_TABLE 0x3ffffU /* number, compat, x32 */
 /* In dat20 of a wake-up or migration: priority, then the CPU to which the thread goes. */
 #define PRIO_BITS 8
 #define CPU_MASK  0xfffU
@@ -289,7 +287,7 @@ void html_thread_call(struct html *h, const struct kt_line *l, int64_t now)
 	bool enter = e->opcode == KTAPE_EV_SYS_ENTER ||
 		     e->opcode == KTAPE_EV_SYS_ENTER_WIDE;
 	struct html_thread *t = html_thread(h, e->tid);
-	uint32_t call = e->dat20 & NR_AND_TABLE;
+	uint32_t call = e->dat20 & KT_CALL_KEY;
 
 	if (!t)
 		return;
@@ -303,7 +301,7 @@ void html_thread_call(struct html *h, const struct kt_line *l, int64_t now)
 		return;
 	}
 	/* The exit of rt_sigreturn() has no number. */
-	if (!t->in_call || (t->call != call && !(e->dat20 & LARGE)))
+	if (!t->in_call || (t->call != call && !(e->dat20 & KT_CALL_LARGE)))
 		return;
 	end_track_call(h, t, now,
 		       (int64_t)kt_get64(e->opcode == KTAPE_EV_SYS_EXIT_WIDE ?

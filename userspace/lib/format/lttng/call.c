@@ -12,17 +12,13 @@
 #define CALL_EXIT    (1U << 20)
 #define CALL_WIDE    (1U << 21) /* with its six arguments */
 #define CALL_UNKNOWN (1U << 22) /* without the number, which is a field */
-#define CALL_BITS    0x7ffffU	/* of dat20: number, compat, x32, large */
-#define CALL_NR	     0xffffU
-#define CALL_COMPAT  (1U << 16)
-#define CALL_LARGE \
-	(1U << 18) /* 16 bits do not hold the number: an argument has it, if any */
+#define CALL_BITS    (KT_CALL_KEY | KT_CALL_LARGE)
 
 /* Return the whole number, or -1 where the event has no room for it. */
 static uint32_t lttng_call_number(const struct ktape_event *e)
 {
-	if (!(e->dat20 & CALL_LARGE))
-		return e->dat20 & CALL_NR;
+	if (!(e->dat20 & KT_CALL_LARGE))
+		return e->dat20 & KT_CALL_NR;
 	return e->opcode == KTAPE_EV_SYS_EXIT || !e->nargs ?
 		       UINT32_MAX :
 		       ktape_event_arg(e, 0);
@@ -65,7 +61,7 @@ static int add_call(struct lttng *t, uint32_t key, const char *name)
 	more->key = key;
 	more->used = false;
 	snprintf(more->name, sizeof(more->name), "%ssyscall_%s_%.40s",
-		 key & CALL_COMPAT ? "compat_" : "",
+		 key & KT_CALL_COMPAT ? "compat_" : "",
 		 key & CALL_EXIT ? "exit" : "entry", name ? name : "unknown");
 	return 0;
 }
@@ -86,14 +82,14 @@ int lt_call_id(struct lttng *t, const struct kt_line *l, uint32_t *id)
 		      e->opcode == KTAPE_EV_SYS_EXIT_WIDE;
 	uint32_t key = (e->dat20 & CALL_BITS) | (wide ? CALL_WIDE : 0) |
 		       (leaves ? CALL_EXIT : 0);
-	const char *name = key & CALL_LARGE ? NULL :
-					      kt_syscall_of(l, key & CALL_NR);
+	const char *name =
+		key & KT_CALL_LARGE ? NULL : kt_syscall_of(l, key & KT_CALL_NR);
 	struct kt_map_entry *entry;
 	int err = 0;
 
 	/* Numbers without a name share a class: their number is not bounded. */
 	if (!name)
-		key = (key & ~(CALL_NR | CALL_LARGE)) | CALL_UNKNOWN;
+		key = (key & ~(KT_CALL_NR | KT_CALL_LARGE)) | CALL_UNKNOWN;
 	entry = kt_map_put(&t->calls, 0, key);
 	if (!entry)
 		return -ENOMEM;

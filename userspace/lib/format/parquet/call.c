@@ -6,10 +6,8 @@
  */
 #include "internal.h"
 
-#define ERRNO_MAX    4095
-#define NR_AND_TABLE 0x3ffffU /* number and table of a system call, in dat20 */
-#define TABLE_SHIFT  16
-#define LARGE	     (1U << 18) /* in dat20: the number does not fit its 16 bits */
+#define ERRNO_MAX   4095
+#define TABLE_SHIFT 16
 
 /* Names of the tables, by the bits "compat" and "x32" of dat20. */
 static const uint8_t abis[] = { PQ_WORD_NATIVE, PQ_WORD_COMPAT, PQ_WORD_X32,
@@ -63,7 +61,7 @@ static void begin_call(struct pq *pq, const struct ktape_event *e)
 	if (!t)
 		return;
 	t->in_call = true;
-	t->call = e->dat20 & NR_AND_TABLE;
+	t->call = e->dat20 & KT_CALL_KEY;
 	t->call_since = e->ts;
 }
 
@@ -76,8 +74,8 @@ static void end_call_row(struct pq *pq, const struct kt_line *l)
 	if (!t || !t->in_call)
 		return;
 	t->in_call = false;
-	/* The exit of rt_sigreturn() has no number (LARGE is set): take that of the entry. */
-	if ((t->call != (e->dat20 & NR_AND_TABLE) && !(e->dat20 & LARGE)) ||
+	/* The exit of rt_sigreturn() has no number (KT_CALL_LARGE is set): take that of the entry. */
+	if ((t->call != (e->dat20 & KT_CALL_KEY) && !(e->dat20 & KT_CALL_LARGE)) ||
 	    !pq_is_sure(pq, t->call_since))
 		return;
 	put_call_row(pq, l, t->call, t->call_since,
@@ -91,7 +89,7 @@ static void put_call_span(struct pq *pq, const struct kt_line *l)
 
 	if (!ktape_event_field(l->event, "start", &start) &&
 	    !ktape_event_field(l->event, "ret", &ret))
-		put_call_row(pq, l, l->event->dat20 & NR_AND_TABLE, start,
+		put_call_row(pq, l, l->event->dat20 & KT_CALL_KEY, start,
 			     (int64_t)ret);
 }
 

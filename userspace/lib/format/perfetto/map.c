@@ -14,11 +14,8 @@
 #define THREAD_FLAGS  0x10100 /* CLONE_THREAD | CLONE_VM */
 #define DEADLINE_PRIO 255
 #define IDLE_EXIT     255
-#define OTHER_TABLE   (3U << 16) /* compat or x32, in dat20 of system calls */
-#define LARGE \
-	(1U << 18) /* in the same dat20: the number does not fit its 16 bits */
-#define SYS_ENTER 329 /* field numbers of ftrace events */
-#define SYS_EXIT  330
+#define SYS_ENTER     329 /* field numbers of ftrace events */
+#define SYS_EXIT      330
 
 /* How a field of the event table becomes a field of ftrace's event. */
 enum how {
@@ -286,7 +283,7 @@ static inline char *put_step(struct perfetto *pf, char *p,
 	case IRQ:
 		return put_perfetto_irq(pf, p, step->to, (uint32_t)v, e->ts);
 	case NR:
-		if (e->dat20 & LARGE)
+		if (e->dat20 & KT_CALL_LARGE)
 			v = (uint64_t)-1;
 		return pf_small(p, step->to, v);
 	case ARGS:
@@ -380,7 +377,7 @@ bool pf_mapped(struct perfetto *pf, const struct ktape_event *e)
 	if (!plan || e->nargs < plan->nargs)
 		return false;
 	if ((plan->field == SYS_ENTER || plan->field == SYS_EXIT) &&
-	    e->dat20 & OTHER_TABLE) {
+	    e->dat20 & (KT_CALL_COMPAT | KT_CALL_X32)) {
 		kt_sink_miss(pf->s,
 			     "system calls of another table than the "
 			     "machine's, kept as events without slices",

@@ -47,29 +47,20 @@ struct number {
 };
 
 /* The same numbers as in rtos/kinds.c, which names all events. */
-enum {
-	EV_QUEUE_FLUSH = 62,
-	EV_QUEUE_FRONT_SEND = 63,
-	EV_QUEUE_RECEIVE = 68,
-	EV_QUEUE_SEND = 69,
-	EV_SEMAPHORE_CEILING_PUT = 80,
-	EV_SEMAPHORE_CREATE = 81,
-	EV_SEMAPHORE_GET = 83,
-	EV_SEMAPHORE_PUT = 88
-};
-
 static const struct number numbers[] = {
 	{ KT_THREADX_QUEUE_CREATE, KTAPE_USER_QUEUE, .kind = "Queue" },
-	{ EV_QUEUE_FLUSH, KTAPE_USER_QUEUE, .kind = "Queue" },
-	{ EV_QUEUE_FRONT_SEND, KTAPE_USER_QUEUE, 4, 1, .wait = 3, .kind = "Queue" },
-	{ EV_QUEUE_RECEIVE, KTAPE_USER_QUEUE, 4, -1, .wait = 3, .kind = "Queue" },
-	{ EV_QUEUE_SEND, KTAPE_USER_QUEUE, 4, 1, .wait = 3, .kind = "Queue" },
-	{ EV_SEMAPHORE_CEILING_PUT, KTAPE_USER_SEMAPHORE, 2, 1, .waited = 3,
-	  .most = 4, .kind = "Semaphore" },
-	{ EV_SEMAPHORE_CREATE, KTAPE_USER_SEMAPHORE, 2, .kind = "Semaphore" },
-	{ EV_SEMAPHORE_GET, KTAPE_USER_SEMAPHORE, 3, -1, .wait = 2,
+	{ KT_THREADX_QUEUE_FLUSH, KTAPE_USER_QUEUE, .kind = "Queue" },
+	{ KT_THREADX_QUEUE_FRONT_SEND, KTAPE_USER_QUEUE, 4, 1, .wait = 3,
+	  .kind = "Queue" },
+	{ KT_THREADX_QUEUE_RECEIVE, KTAPE_USER_QUEUE, 4, -1, .wait = 3,
+	  .kind = "Queue" },
+	{ KT_THREADX_QUEUE_SEND, KTAPE_USER_QUEUE, 4, 1, .wait = 3, .kind = "Queue" },
+	{ KT_THREADX_SEMAPHORE_CEILING_PUT, KTAPE_USER_SEMAPHORE, 2, 1,
+	  .waited = 3, .most = 4, .kind = "Semaphore" },
+	{ KT_THREADX_SEMAPHORE_CREATE, KTAPE_USER_SEMAPHORE, 2, .kind = "Semaphore" },
+	{ KT_THREADX_SEMAPHORE_GET, KTAPE_USER_SEMAPHORE, 3, -1, .wait = 2,
 	  .kind = "Semaphore" },
-	{ EV_SEMAPHORE_PUT, KTAPE_USER_SEMAPHORE, 2, 1, .waited = 3,
+	{ KT_THREADX_SEMAPHORE_PUT, KTAPE_USER_SEMAPHORE, 2, 1, .waited = 3,
 	  .kind = "Semaphore" },
 	{ KT_THREADX_THREAD_CREATE, KTAPE_USER_THREAD, 2, .kind = "Thread",
 	  .what = "Priority" },
