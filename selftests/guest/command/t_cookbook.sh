@@ -109,14 +109,41 @@ make_command()
 	chmod +x "bin/$1"
 }
 
-# when_recording COMMAND...: run it when a session other than 0 is running
+# when_recording COMMAND...: run it when a session other than 0 is running. A recording of N
+# seconds (-d Ns) ends no sooner than the command, however slow the machine is: the recipe
+# finds a ktape that goes on until then.
 when_recording()
 {
+	make_command ktape <<-'EOT'
+	PATH=${PATH#*:}
+	[ "$1" = record ] || exec ktape "$@"
+	seconds=
+	for word; do
+		shift
+		if [ "$seconds" = next ]; then
+			seconds=${word%s}
+		elif [ "$word" = -d ]; then
+			seconds=next
+		else
+			set -- "$@" "$word"
+		fi
+	done
+	ktape "$@" &
+	recorder=$!
+	sleep "$seconds"
+	# A recorder that has failed is not waited for.
+	until [ -e happened ] || ! kill -0 $recorder 2>/dev/null; do
+		usleep 50000
+	done
+	kill -TERM $recorder 2>/dev/null
+	wait $recorder
+	EOT
 	{
 		until ktape status | grep -q '^[1-7] .* running '; do
 			usleep 50000
 		done
 		"$@"
+		: >happened
 	} >>later.out 2>&1 &
 	echo $! >>pids
 }

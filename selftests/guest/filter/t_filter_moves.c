@@ -8,7 +8,7 @@
  * that moved it returns.
  */
 #include <linux/sched.h>
-#include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 
@@ -280,24 +280,27 @@ static void count_wakings_of(const struct kt_rec *r, struct kt_tally *t)
 }
 
 /*
- * Is the pipe empty, and its reader asleep?  A reader that was woken looks asleep again
- * just before it takes its byte: a further byte would not wake it.
+ * Has this reader of a pipe taken so many bytes, and does it wait for the next one?  A reader
+ * that was woken looks asleep again just before it takes its byte, so it counts the bytes.
+ * The pipe itself is not asked, because that takes its lock, for which the reader would
+ * then wait, and be woken, once more.
  */
-static bool waits_at(int pipe, pid_t reader)
+static bool waits_after(const volatile int *bytes, int number, pid_t reader)
 {
-	int bytes;
-
-	return !ioctl(pipe, FIONREAD, &bytes) && !bytes && kt_is_asleep(reader);
+	return *bytes == number && kt_is_asleep(reader);
 }
 
 /* A process outside wakes one that moves into the cgroup and out of it again. */
 TEST_F_TIMEOUT(moves, woken_thread, 300)
 {
 	const unsigned char ops[] = { KTAPE_EV_SCHED_WAKING, 0 };
+	volatile int *bytes = mmap(NULL, sizeof(*bytes), PROT_READ | PROT_WRITE,
+				   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	int fd[2], waking[2] = {}, status;
 	char byte;
 	pid_t pid;
 
+	ASSERT_NE(MAP_FAILED, (void *)bytes);
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, set_worker_profile(self->fd, ops));
 	ASSERT_EQ(0, pipe(fd));
@@ -306,7 +309,7 @@ TEST_F_TIMEOUT(moves, woken_thread, 300)
 		close(fd[1]);
 		kt_pin(CPU);
 		while (read(fd[0], &byte, 1) == 1)
-			;
+			++*bytes;
 		_exit(0);
 	}
 	close(fd[0]);
@@ -315,7 +318,7 @@ TEST_F_TIMEOUT(moves, woken_thread, 300)
 		if (i == ROUNDS || i == 2 * ROUNDS)
 			ASSERT_EQ(0, move_process_to_cgroup(
 					     pid, i == ROUNDS ? IN : OUT));
-		while (!waits_at(fd[1], pid))
+		while (!waits_after(bytes, i, pid))
 			sched_yield();
 		ASSERT_EQ(1, write(fd[1], "w", 1));
 	}
@@ -325,6 +328,7 @@ TEST_F_TIMEOUT(moves, woken_thread, 300)
 	EXPECT_EQ(ROUNDS, waking[1]);
 	close(fd[1]);
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	munmap((void *)bytes, sizeof(*bytes));
 }
 
 TEST_HARNESS_MAIN
