@@ -77,6 +77,28 @@ static inline uint64_t kt_max(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
+/*
+ * An error, for example, is a negative number, of which these two make a very large one.  So
+ * a variable with a sign is refused, also one that cannot be negative.  Constants may have one.
+ * Only gcc knows which calls are left when it has optimised.
+ */
+#if defined(__OPTIMIZE__) && !defined(__clang__)
+void kt_compared_with_sign(void)
+	__attribute__((error("kt_min() and kt_max() are for numbers without sign")));
+
+#define KT_HAS_SIGN(x)                                           \
+	(!__builtin_constant_p(x) && sizeof(x) >= sizeof(int) && \
+	 (__typeof__(x))-1 < 1)
+#define KT_UNSIGNED_ONLY(call, a, b)                  \
+	({                                            \
+		if (KT_HAS_SIGN(a) || KT_HAS_SIGN(b)) \
+			kt_compared_with_sign();      \
+		call(a, b);                           \
+	})
+#define kt_min(a, b) KT_UNSIGNED_ONLY(kt_min, a, b)
+#define kt_max(a, b) KT_UNSIGNED_ONLY(kt_max, a, b)
+#endif
+
 /* Round up to a multiple of @to, a power of two. */
 static inline uint64_t kt_align(uint64_t v, uint64_t to)
 {

@@ -188,7 +188,9 @@ static bool read_count(const char **at, struct kt_printk_args *a, int *count)
 		*count = (int)(int32_t)v;
 	} else {
 		for (*count = 0; **at >= '0' && **at <= '9'; ++*at)
-			*count = kt_min(*count * 10 + **at - '0', COUNT_MAX);
+			*count = (int)kt_min((uint64_t)*count * 10 +
+						     (uint64_t)(**at - '0'),
+					     COUNT_MAX);
 	}
 	if (*count < -COUNT_MAX || *count > COUNT_MAX) /* INT_MIN is not a width */
 		*count = COUNT_MAX;

@@ -141,7 +141,7 @@ static void draw_cpu(int y, const struct top_view *v,
 /* Return the lines that CPUs take. */
 static int cpu_lines(const struct top_view *v)
 {
-	size_t most = (size_t)kt_max(LINES / 3, 1);
+	size_t most = (size_t)(LINES > 3 ? LINES / 3 : 1);
 
 	return (int)kt_min(v->nr_cpus, most);
 }

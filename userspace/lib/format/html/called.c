@@ -53,7 +53,7 @@ void html_note_name(struct html *h, const struct kt_line *l, int32_t tid, int64_
 	if (!t->called_turn || name != t->called) {
 		/* It has the name since @from, unless the name before held longer. */
 		if (t->called_turn && from > t->called_from + t->called_lasts)
-			now = kt_min(now, html_time(h, from));
+			now = html_earlier(now, html_time(h, from));
 		put_called_name(h, tid, now, name);
 	}
 	t->called = name;

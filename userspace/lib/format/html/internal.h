@@ -482,6 +482,17 @@ static inline int64_t html_time(const struct html *h, uint64_t ts)
 			 (uint64_t)h->origin);
 }
 
+/* Return the earlier or the later of two times, which may be before the page's origin. */
+static inline int64_t html_earlier(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+static inline int64_t html_later(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
 /*
  * Return a difference or an end of times.  Those of a damaged trace may be any numbers:
  * what does not fit wraps around, as in html_time().

@@ -110,7 +110,7 @@ static void put_profile(struct html *h, struct html_cpu *c,
 	}
 	/* What began before may have ended while its events were off: its span is unsure. */
 	if (r->profiled && more)
-		h->lost_to = kt_max(h->lost_to, now);
+		h->lost_to = html_later(h->lost_to, now);
 	memcpy(r->mask, mask, sizeof(mask));
 	h->profiled = true;
 	r->profiled = true;
@@ -156,7 +156,7 @@ static void put_recorded_filter(struct html *h, struct html_cpu *c,
 	if ((e->dat20 >> 5 & 3) != KTAPE_PHASE_ON)
 		return;
 	if (!r->filters)
-		r->filter_from = kt_min(r->filter_from, now);
+		r->filter_from = html_earlier(r->filter_from, now);
 	r->filters |= 1U << kind;
 	r->filtered_since[kind] = now;
 	r->entries[kind] = ktape_event_arg(e, 1);
@@ -166,9 +166,9 @@ static void put_recorded_filter(struct html *h, struct html_cpu *c,
 static void cut_to_filters(const struct html_recorded *r, int64_t *from, int64_t *to)
 {
 	if (!r->filters && r->filter_to > *from)
-		*to = kt_min(*to, r->filter_to);
+		*to = html_earlier(*to, r->filter_to);
 	if (r->filter_from < *to)
-		*from = kt_max(*from, r->filter_from);
+		*from = html_later(*from, r->filter_from);
 }
 
 /* A ledger has the sum since the session's start, which may begin again. */

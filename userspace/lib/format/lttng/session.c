@@ -168,7 +168,7 @@ static void set_ahead(const struct lt_session *all, struct ctf_origin *o,
 		o->ahead = UINT64_MAX / 2;
 	/* 2 ns less, because converting rounds. */
 	o->latest = rescale_time((uint64_t)INT64_MAX - 2 -
-					 (uint64_t)kt_max(origin, 0),
+					 (uint64_t)(origin > 0 ? origin : 0),
 				 NS_PER_S, o->freq);
 }
 

@@ -441,7 +441,7 @@ static int rkh_open(struct kt_import *s)
 /* Recognise a configuration record, or frames of known events with right checksums. */
 static int rkh_probe(const uint8_t *data, size_t len, bool whole)
 {
-	int best = 0;
+	int best = 0, width;
 
 	(void)whole;
 	for (uint8_t id = 1; id <= 4; id = (uint8_t)(id * 2)) {
@@ -450,7 +450,8 @@ static int rkh_probe(const uint8_t *data, size_t len, bool whole)
 		/* Hardly anything else looks like a configuration record. */
 		if (find_config(&c, data, len))
 			return 95;
-		best = kt_max(best, width_likelihood(id, data, len));
+		width = width_likelihood(id, data, len);
+		best = width > best ? width : best;
 	}
 	return best;
 }

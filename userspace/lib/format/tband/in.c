@@ -316,7 +316,7 @@ static int look_for_resolution(struct kt_import *s)
 	for (;;) {
 		there = kt_scan_need(s->in, need);
 		if (there < (int64_t)need)
-			return (int)kt_min(there, 0);
+			return there < 0 ? (int)there : 0;
 		len = (size_t)kt_min((uint64_t)there, KT_TBAND_FRAME_MAX);
 		if (t->hex)
 			len = tband_hex_to_bytes(t->typed, sizeof(t->typed),

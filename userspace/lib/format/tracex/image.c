@@ -62,7 +62,7 @@ static int read_pipe(struct kt_image *image, struct kt_import *s)
 		if (!err)
 			err = kt_scan_skip(s->in, (uint64_t)there);
 	}
-	return err ? err : (int)kt_min(there, 0);
+	return err ? err : (int)there; /* 0, or why no more could be read */
 }
 
 /* ---- records of text ------------------------------------------------------------ */

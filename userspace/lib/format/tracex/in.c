@@ -511,7 +511,7 @@ static int next_object(struct kt_import *s)
 		return 0;
 	there = kt_image_read(&t->image, t->objects + t->index++ * size, size, &p);
 	if (there < (int64_t)size)
-		return (int)kt_min(there, 0);
+		return there < 0 ? (int)there : 0;
 	if (!p[1]) /* never used */
 		return 1;
 	len = strnlen((const char *)p + KT_TRACEX_OBJECT, t->head.name_size);
