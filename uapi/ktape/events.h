@@ -9,7 +9,7 @@
  * event is added by one block in a file of events/ and one probe.
  *
  *   KTAPE_CLASS(number, NAME, name, ring, priority, help)
- *	ring: EVENT or CONTROL.  priority: 0 is shed first, 3 never.
+ *	ring: EVENT or CONTROL.  priority: 0 is shed first, then 1; 2 and 3 never.
  *   KTAPE_TYPE(NAME, words, help)
  *	words: how many 32-bit argument words a value takes.
  *   KTAPE_EVENT(opcode, NAME, name, CLASS, help)   opens a block
