@@ -118,7 +118,7 @@ static bool compare_holds(const struct ktape_trigger_compare *c, u64 v)
 		return !less && v != c->value;
 	case KTAPE_COMPARE_GE:
 		return !less;
-	default:
+	default: /* KTAPE_COMPARE_ANY */
 		return v & c->value;
 	}
 }
