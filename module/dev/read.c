@@ -294,7 +294,10 @@ static int read_make_buffer(struct kt_file *kf)
 	/* poll() checks without the lock whether there is one. */
 	WRITE_ONCE(kf->buf, buf);
 	kf->swept = jiffies;
-	/* From now on a discard session without registered readers waits for us. */
+	/*
+	 * From now on a discard session without registered readers waits for us, if the opener
+	 * has the right to control.
+	 */
 	kt_reader_reads(&kf->reader, s);
 	return 0;
 }
