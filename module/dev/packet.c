@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Makes CTF packets for read(): from a block, from the records that an open block
- * has so far (a part), or from the registry.
+ * has so far (a part), or from the registry (a checkpoint: all its entries).
  *
  * The copy of a block is walked record by record, because an open block has no end
  * time yet, and a part needs the full time at its begin.

@@ -302,6 +302,10 @@ static int read_make_buffer(struct kt_file *kf)
 	return 0;
 }
 
+/*
+ * Return: bytes; else as read_refill(), or -EFAULT.  After some bytes an error waits for the
+ * next call: -EIO in @damaged, because a damaged block is reported once; others recur.
+ */
 static ssize_t read_packets(struct kt_file *kf, char __user *to, size_t count,
 			    bool block)
 {

@@ -5,8 +5,8 @@
  * What the want bits and the pass mask say at once is in event.h: one session records the
  * event or filters it, or several record it.  kt_event_many() decides about everything else,
  * and put.c stores the event.  Where a filter checks more than the thread, or a trigger, a
- * stack or a sink needs the event, it becomes a record in memory, and each session checks
- * that.
+ * stack or a sink (a function of another module) needs the event, it becomes a record in
+ * memory, and each session checks that.
  */
 #include <linux/sched.h>
 

@@ -115,7 +115,7 @@ static inline void kt_event_record(u32 kind, const struct kt_record *rec)
 
 /* ---- sinks: see emit/sink.c ------------------------------------------------ */
 
-/* Bit n: a sink wants opcode n. */
+/* Bit n: a sink, a function of another module that is called for records, wants opcode n. */
 extern u64 kt_sink_mask[KTAPE_MASK_WORDS];
 
 void kt_sink_mask_set(const u64 *mask);

@@ -659,7 +659,10 @@ static int ring_put(struct kt_ring *r, const struct kt_record *rec)
 	} else {
 		if (p.extend)
 			extend_store(r, &p);
-		/* Correct a descriptor that was stored late (R8). */
+		/*
+		 * Correct a descriptor that was stored late (R8).  If the block's opener has
+		 * not stored its end yet, it sends writers there itself.
+		 */
 		d = &r->blocks[ring_block_index(r, p.block)];
 		if (READ_ONCE(d->end) == p.block + r->block_size)
 			ring_lead_to(r, d, p.block);

@@ -22,7 +22,7 @@
  * contexts, writes struct kt_ring except @floor, @shed_at and @ending, and the commit,
  * tail and count words of the control page.  Control paths on other CPUs (such
  * as ioctls) write these three, and the floor, consumer, flags and frozen words.  While
- * no writer runs, they may change everything (cut.c).
+ * no writer runs on the owning CPU, they may also write records and cut the ring (cut.c).
  * Writers run on the owning CPU with preemption disabled, so that they nest
  * strictly: task, softirq, irq, nmi.
  *

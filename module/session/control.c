@@ -4,8 +4,8 @@
  * changes of profile and filters, exact counts, CPU hotplug, clock relations.
  *
  * Only its own CPU may write a ring, so control records are written by an
- * interrupt on each online CPU.  They do not depend on want bits, because they
- * mark the moments at which the want bits change.
+ * interrupt on each online CPU.  They do not depend on want bits (of each CPU: which sessions
+ * record an event, event/cpu.h), because they mark the moments at which the want bits change.
  *
  * What is in dat20 and in the argument words of each record: uapi/ktape/events/control.h.
  *

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The kinds of filters, with their checks, and changes of a session's filters.
- * Whether an event passes them is decided in filter/.
+ * Whether an event passes them is decided in filter/.  The functions parse_*(), filter_get_*()
+ * and drop_*() are members of struct kt_filter_kind (session.h).
  *
  * Filters are read by writers under RCU.  Each kind is changed as a whole:
  *
- *   set	change a copy; write on-markers; publish the copy; set want bits;
- *		synchronize_rcu(); release the old filters
+ *   set	change a copy; write on-markers; publish the copy; set want bits (which
+ *		sessions record an event on a CPU, want.c); synchronize_rcu(); release the
+ *		old filters
  *   off	the same, with off-markers after synchronize_rcu()
  *
  * So an on-marker comes before the first event that the filter rejects, and an

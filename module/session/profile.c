@@ -116,7 +116,7 @@ void kt_session_want(struct kt_session *s, const struct kt_filters *former)
 }
 
 /**
- * kt_session_probes() - attach the probes that sessions and sinks want
+ * kt_session_probes() - attach the probes that sessions, and sinks of modules, want
  * @extra: events that may be wanted soon, bit n is opcode n; or NULL
  *
  * Probes that are no longer wanted are detached later.
@@ -211,7 +211,7 @@ static void profile_change(struct kt_session *s, const u64 *mask, u32 flags)
 		/* Under the lock: a CPU that comes online records s->recordable. */
 		memcpy(s->recordable, recordable, sizeof(s->recordable));
 		kt_session_missed_extend(s, recordable);
-		/* Pairs that are open now began with the former profile: forget them. */
+		/* Pairs of a gate or trigger that are open now began with the former profile. */
 		if (added || removed) {
 			kt_filters_renew_gates(kt_session_filters(s));
 			kt_triggers_renew_gates(kt_session_triggers(s));

@@ -3,6 +3,9 @@
  * The want bits of each CPU, as they follow from the profiles, filters and triggers of
  * all sessions (struct kt_cpu in event/cpu.h).
  *
+ * The pass mask of a CPU (struct kt_now there) says which sessions' filters by thread, cgroup
+ * and uid, the thread filters, the running thread passes.
+ *
  * The want bits of a CPU and what goes with them are its ways (struct kt_ways).  Computing
  * them takes some 25,000 instructions.  The controlling task does that once for all CPUs
  * whose ways are the same, into a plan.  A CPU then stores only what changes.
