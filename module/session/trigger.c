@@ -352,8 +352,6 @@ static int armed_add(struct kt_session *s, struct kt_armed *a)
 	struct kt_triggers *new;
 	int ret;
 
-	if (s->gone)
-		return -ENOENT;
 	if (old && old->nr == KTAPE_TRIGGERS)
 		return -ENOSPC;
 	if (spec->when == KTAPE_TRIGGER_LONGER && session_has_gate(s, spec->opcode))
