@@ -192,10 +192,7 @@ static __always_inline void kt_count_add(u64 *p, long n)
 		kt_local_dec(kt_upper_word(p));
 }
 
-/*
- * Count one event: one instruction.  Between a load and a store a nested writer could count,
- * and the store would undo that (race R5).
- */
+/* Count one event: one instruction.  A store would undo what nested since the load (race R5). */
 static __always_inline void kt_count(u64 *p)
 {
 	if (KT_WIDE)
