@@ -438,6 +438,7 @@ noinline void notrace kt_event_many(u32 code, u32 place, u32 a0, u32 a1, u32 a2,
 		return event_check(code, place, a0, a1, a2, other);
 	if (want & KT_WANT_NONE)
 		return;
+	/* A session's bit in the mask: its thread filter may hold the event back. */
 	if (want & mask & ~KT_WANT_MANY)
 		return event_by_mask(code, place, a0, a1, a2, other);
 	kt_put(code, place, a0, a1, a2, want & KT_MASK_SESSIONS);

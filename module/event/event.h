@@ -197,6 +197,9 @@ static __always_inline bool kt_event_is_filtered(struct kt_cpu __percpu *cpus,
  *
  * In this order: one session records the event; an NMI that must not write to a ring; several
  * sessions record it (KT_WANT_MANY alone is set in both); one session filters it; anything else.
+ *
+ * The pass mask always has the KT_WANT_* flags (event/cpu.h).  So an event whose want bits have
+ * no bit in common with it has one session, and no filter of that holds it back.
  */
 static __always_inline void kt_event_at(struct kt_cpu __percpu *cpus, u32 code,
 					u32 place, const u32 nargs, u32 a0,

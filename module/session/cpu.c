@@ -383,6 +383,7 @@ static int rings_cpu_prepare(unsigned int cpu)
 		session_prepare_cpu(kt_sessions[i], cpu, rings);
 		mutex_unlock(&kt_session_lock);
 	}
+	/* It runs no known thread yet, so with thread filters its pass mask begins closed. */
 	kt_now_prepare(cpu);
 	return 0;
 }

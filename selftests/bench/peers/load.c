@@ -131,6 +131,7 @@ static void mix(const char *rounds)
 	uint64_t before, own;
 
 	prepare_load();
+	/* As in run_load_slices(). */
 	before = counted();
 	own = counted() - before;
 	before += 2 * own;
