@@ -250,6 +250,8 @@ bool kt_event_record_in(unsigned int session, u32 kind, const struct kt_record *
  * @rec: the record
  * @other: a task that the event is about besides current, or NULL
  *
+ * Also calls the sinks, if one wants the event.
+ *
  * Context: any, preemption disabled.
  * Return: the sessions whose filters it passed.
  */
@@ -287,7 +289,7 @@ void kt_log_allow(unsigned int session, bool allowed)
  * @rec: the record
  *
  * Such texts have kernel addresses, registers and memory.  A session that may not
- * record them counts them as filtered.
+ * record them counts them as filtered.  Sinks get them: they are kernel code.
  *
  * Context: any, preemption disabled.
  */

@@ -483,6 +483,8 @@ int kt_kprobe_get(struct ktape_probe *p)
  * kt_kprobe_want() - Enable the probes of wanted events
  * @mask: union of the profiles of all sessions and sinks, bit n is opcode n
  *
+ * Those of other events stay enabled until kt_kprobe_drop().
+ *
  * Context: process context, may sleep.
  */
 void kt_kprobe_want(const u64 *mask)

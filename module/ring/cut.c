@@ -107,6 +107,9 @@ static u64 cut_write_position(const struct kt_ring *r)
  * @position: from a finished search with kt_cut_step(): a record's start, the end of
  *	a block's last record, or that of the oldest data, if all are removed
  *
+ * Afterwards the ring is halted (kt_ring_halt()), and no record counts as one that found no
+ * room.
+ *
  * Context: on the owning CPU, or with no writer left; no reader yet.
  */
 void kt_ring_cut(struct kt_ring *r, unsigned long position)
