@@ -33,7 +33,7 @@
  *   desc       one pointer, so that a nested writer cannot tear {end, bias}
  *   ts_hi      stored by each pass of the slow path, perhaps late: that costs the next
  *              writer one more pass
- *   latest     only grows, by cmpxchg
+ *   latest     kept from going back by kt_ring_not_back()
  *
  * R1 to R9 are names of races with nested writers: ring.c and module/doc/ring.md list them.
  */

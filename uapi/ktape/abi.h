@@ -374,7 +374,8 @@ struct ktape_metadata_packet {
  * @filtered: per class, number of these that filters held back
  * @lost: per reason and class, number of these that were lost
  *
- * Positions count bytes since the session was created and only grow.  Block n
+ * Positions count bytes since the session was created and only grow; the end of a full
+ * snapshot alone moves commit back.  Block n
  * (from 0) is at positions [n * block_size, (n + 1) * block_size), and in the
  * mapping at these positions modulo the ring's size.
  *
