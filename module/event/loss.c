@@ -139,8 +139,8 @@ void kt_cost_sample(struct kt_ring *r)
  * @r: the ring
  * @since: trace clock when the writer began to open it
  *
- * Takes a sample if one is due, but not in a ring of another CPU, into which a controlling
- * task writes.
+ * Takes a sample if one is due, in an event ring, but not in one of another CPU, into which a
+ * controlling task writes.
  *
  * Context: that of the writer, preemption disabled.
  */
