@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Makes CTF packets for read(): from a block, from the records that an open block
- * has so far (a part), or from the registry.
+ * has so far (a part), or from the registry (a checkpoint: all its entries).
  *
  * The copy of a block is walked record by record, because an open block has no end
  * time yet, and a part needs the full time at its begin.
@@ -98,7 +98,10 @@ static u64 packet_stored(const struct ktape_block *b)
  * The number of overwritten events is computed when the counts are @exact: at the
  * end of a block and after a stop.  At the end of a block it may still be wrong by an
  * event that an interrupted writer has counted but not stored.  It is computed anew
- * from the first packet on each time, so that such errors do not add up.
+ * from the first packet on each time, so that such errors do not add up: what was stored up
+ * to now, less @stored (before the first packet) and @records (delivered).  @stored is an
+ * estimate if the first block of the ring was not delivered; the first exact counts (@based)
+ * replace it, unless something was overwritten before them.
  */
 static void packet_renumber(struct ktape_block *b, struct kt_cursor *c,
 			    u64 events, bool exact)
@@ -350,6 +353,7 @@ ssize_t kt_packet_copy(struct kt_ring *r, struct kt_cursor *c, u64 *pos,
 			break;
 		if (!closed)
 			return 0;
+		/* All its records were delivered as parts: go on with the next block. */
 		*pos = start + r->block_size;
 	}
 	if (!packet_walk_block(buf, from, content, &w))

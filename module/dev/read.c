@@ -294,11 +294,18 @@ static int read_make_buffer(struct kt_file *kf)
 	/* poll() checks without the lock whether there is one. */
 	WRITE_ONCE(kf->buf, buf);
 	kf->swept = jiffies;
-	/* From now on a discard session without registered readers waits for us. */
+	/*
+	 * From now on a discard session without registered readers waits for us, if the opener
+	 * has the right to control.
+	 */
 	kt_reader_reads(&kf->reader, s);
 	return 0;
 }
 
+/*
+ * Return: bytes; else as read_refill(), or -EFAULT.  After some bytes an error waits for the
+ * next call: -EIO in @damaged, because a damaged block is reported once; others recur.
+ */
 static ssize_t read_packets(struct kt_file *kf, char __user *to, size_t count,
 			    bool block)
 {

@@ -32,7 +32,8 @@ void kt_rights_init(unsigned int mode)
  * @control: the descriptor may control its session
  *
  * A discard session waits only for readers whose opener has that right, even if it opened the
- * descriptor for reading only, and no quota counts their memory.
+ * descriptor for reading only, and no quota counts their memory.  Without dev_mode= each
+ * opener has it: kt_dev_allowed() has checked the capability.
  *
  * Context: process context of the opener.
  * Return: true or false.

@@ -112,7 +112,7 @@ static bool name_is_valid(const struct ktape_name *n)
 	case KTAPE_OBJ_MARKER:
 	case KTAPE_OBJ_VALUE:
 		return !n->param1 && !n->param2;
-	case KTAPE_OBJ_ISR:
+	case KTAPE_OBJ_ISR: /* param1: CPU + 1, or 0 for all CPUs */
 		return n->param1 <= nr_cpu_ids && !n->param2;
 	case KTAPE_OBJ_EXCEPTION:
 		return n->id < 1U << 24 && !n->param1 && !n->param2;

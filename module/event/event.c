@@ -5,8 +5,8 @@
  * What the want bits and the pass mask say at once is in event.h: one session records the
  * event or filters it, or several record it.  kt_event_many() decides about everything else,
  * and put.c stores the event.  Where a filter checks more than the thread, or a trigger, a
- * stack or a sink needs the event, it becomes a record in memory, and each session checks
- * that.
+ * stack or a sink (a function of another module) needs the event, it becomes a record in
+ * memory, and each session checks that.
  */
 #include <linux/sched.h>
 
@@ -250,6 +250,8 @@ bool kt_event_record_in(unsigned int session, u32 kind, const struct kt_record *
  * @rec: the record
  * @other: a task that the event is about besides current, or NULL
  *
+ * Also calls the sinks, if one wants the event.
+ *
  * Context: any, preemption disabled.
  * Return: the sessions whose filters it passed.
  */
@@ -287,7 +289,7 @@ void kt_log_allow(unsigned int session, bool allowed)
  * @rec: the record
  *
  * Such texts have kernel addresses, registers and memory.  A session that may not
- * record them counts them as filtered.
+ * record them counts them as filtered.  Sinks get them: they are kernel code.
  *
  * Context: any, preemption disabled.
  */
@@ -438,6 +440,7 @@ noinline void notrace kt_event_many(u32 code, u32 place, u32 a0, u32 a1, u32 a2,
 		return event_check(code, place, a0, a1, a2, other);
 	if (want & KT_WANT_NONE)
 		return;
+	/* A session's bit in the mask: its thread filter may hold the event back. */
 	if (want & mask & ~KT_WANT_MANY)
 		return event_by_mask(code, place, a0, a1, a2, other);
 	kt_put(code, place, a0, a1, a2, want & KT_MASK_SESSIONS);

@@ -115,7 +115,7 @@ static inline void kt_event_record(u32 kind, const struct kt_record *rec)
 
 /* ---- sinks: see emit/sink.c ------------------------------------------------ */
 
-/* Bit n: a sink wants opcode n. */
+/* Bit n: a sink, a function of another module that is called for records, wants opcode n. */
 extern u64 kt_sink_mask[KTAPE_MASK_WORDS];
 
 void kt_sink_mask_set(const u64 *mask);
@@ -197,6 +197,9 @@ static __always_inline bool kt_event_is_filtered(struct kt_cpu __percpu *cpus,
  *
  * In this order: one session records the event; an NMI that must not write to a ring; several
  * sessions record it (KT_WANT_MANY alone is set in both); one session filters it; anything else.
+ *
+ * The pass mask always has the KT_WANT_* flags (event/cpu.h).  So an event whose want bits have
+ * no bit in common with it has one session, and no filter of that holds it back.
  */
 static __always_inline void kt_event_at(struct kt_cpu __percpu *cpus, u32 code,
 					u32 place, const u32 nargs, u32 a0,

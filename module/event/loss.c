@@ -61,7 +61,8 @@ void kt_event_losses(struct kt_ring *r)
 
 	/*
 	 * No atomic needed: a writer that nests before @reporting is set has
-	 * finished by then, and a later one sees it set.
+	 * finished by then, and a later one sees it set.  @losing: an interrupted writer
+	 * has counted a loss, but not stored its time yet.
 	 */
 	if (!READ_ONCE(r->lossy) || READ_ONCE(r->reporting) ||
 	    READ_ONCE(r->losing) || !to)
@@ -137,6 +138,9 @@ void kt_cost_sample(struct kt_ring *r)
  * kt_cost_opened() - Count the opening of a block
  * @r: the ring
  * @since: trace clock when the writer began to open it
+ *
+ * Takes a sample if one is due, in an event ring, but not in one of another CPU, into which a
+ * controlling task writes.
  *
  * Context: that of the writer, preemption disabled.
  */

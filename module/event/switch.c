@@ -8,7 +8,10 @@
 
 #include "internal.h"
 
-/* Which sessions does the outgoing thread of a switch pass?  It still is current. */
+/*
+ * Which sessions does the outgoing thread of a switch pass?  It still is current.  Where a
+ * filter is by uid, the mask may be of the uid that the thread had before.
+ */
 static u32 switch_pass_of(struct kt_cpu *c, struct task_struct *prev)
 {
 	const u32 mask = READ_ONCE(c->now->mask);
@@ -72,6 +75,7 @@ noinline void notrace kt_switch_record(u32 code, struct task_struct *prev,
 	/* Readers of these sessions learn nothing about threads that do not pass. */
 	unknown = contexts & selective & ~pass;
 	contexts &= ~unknown;
+	/* Where a context record is pending, readers do not know the thread anyway. */
 	unknown &= ~READ_ONCE(c->now->pending);
 	kt_now_report(contexts, next->pid, (u8)next->prio);
 	kt_now_report(unknown, -1, 0);

@@ -17,7 +17,11 @@ struct kt_triggers __rcu *kt_triggers[KT_SESSIONS];
 /* Up to this number each firing is recorded, then those at powers of two. */
 #define RECORDED_EACH 16
 
-/* Events of each pair and its span, by gate. */
+/*
+ * Events of each pair and its span, by gate.  A gate replaces the two events of a pair that
+ * lasted long by one, the span (uapi/ktape/filter.h); a LONGER trigger finds such pairs with
+ * the same code.
+ */
 static const struct {
 	u8 begin, end, span;
 } pairs[] = {
@@ -118,7 +122,7 @@ static bool compare_holds(const struct ktape_trigger_compare *c, u64 v)
 		return !less && v != c->value;
 	case KTAPE_COMPARE_GE:
 		return !less;
-	default:
+	default: /* KTAPE_COMPARE_ANY */
 		return v & c->value;
 	}
 }

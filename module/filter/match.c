@@ -24,7 +24,8 @@ void kt_match_init(struct kt_kept __percpu *places)
 
 /*
  * The match is of one cgroup and one uid, whatever the thread changes meanwhile,
- * and on the filters and followed threads of this epoch or a later one.
+ * and on the filters and followed threads of this epoch or a later one.  Each change of those
+ * begins an epoch (kt_match_renew()), and a match of an earlier one no longer counts.
  */
 static void match_find(struct task_struct *p, struct kt_kept *to)
 {

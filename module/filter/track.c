@@ -72,7 +72,7 @@ static unsigned int used; /* slots in state used or gone */
 static u32 live;	  /* open sets, to which forks add threads */
 static atomic_long_t missed[SETS];
 
-/* Here, because a change of the followed threads changes it. */
+/* Epoch of the matches in match.c.  Here, because a change of the followed threads ends it. */
 atomic_long_t kt_match_epoch;
 
 static unsigned int track_slot(const struct task_struct *p)

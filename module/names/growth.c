@@ -26,9 +26,9 @@
 #include "internal.h"
 #include "names.h"
 
-#define MEMORY_SHARE 64		/* the table may take this part of the memory */
-#define ENTRIES_MAX  (1U << 22) /* as many as there can be threads */
-#define TRY_AGAIN    HZ		/* after the kernel had no memory */
+#define MEMORY_SHARE 64		     /* the table may take 1/64 of the memory */
+#define ENTRIES_MAX  (1U << 22)	     /* as many as there can be threads */
+#define TRY_AGAIN    HZ		     /* after the kernel had no memory */
 #define REPORT_AGAIN max(HZ / 10, 1) /* between two changes of the counts */
 
 /* What an entry takes: in its chunk, and about one word of the hash table. */

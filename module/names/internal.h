@@ -35,7 +35,7 @@ struct kt_link {
  * @entry: the entries; readers map their pages
  * @link: by slot: neighbours in the queue of the slot
  * @next: by slot: next slot in the hash chain, or KT_SLOT_NONE
- * @era_of: by slot: era of the entry's last change
+ * @era_of: by slot: era of the entry's last change, see kt_registry_begin_era()
  */
 struct kt_chunk {
 	struct ktape_object_entry entry[KT_CHUNK_SLOTS];

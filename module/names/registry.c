@@ -46,7 +46,7 @@ struct kt_chain_lock {
 } ____cacheline_aligned_in_smp;
 
 static struct {
-	atomic_t era; /* grows when a session stops recording */
+	atomic_t era; /* grows when a session begins to miss changes */
 	u32 *chain;   /* by hash of the key: first slot, or NONE */
 	u32 chain_bits;
 	struct kt_chain_lock locks[LOCKS];
@@ -514,12 +514,12 @@ bool kt_registry_name(u32 type, u32 id, u32 param1, char *name)
 }
 
 /**
- * kt_registry_begin_era() - Begin a new era, because a session stops recording
+ * kt_registry_begin_era() - Begin a new era, because a session begins to miss changes
  *
- * Each change of an entry notes its era, so kt_registry_record_since() can find the changes
- * that the session did not record.
+ * It is created or stops, or a CPU has no rings for it.  Each change of an entry notes its
+ * era, so kt_registry_record_since() can find the changes that the session did not record.
  *
- * Context: any, before the session's want bits are cleared.
+ * Context: any; at a stop before the session's want bits are cleared.
  * Return: the era, for kt_registry_record_since().
  */
 u32 kt_registry_begin_era(void)
@@ -560,7 +560,7 @@ static bool entry_record_again(u32 slot, unsigned int session)
 /**
  * kt_registry_record_since() - Record in a session what changed while it was stopped
  * @session: number of the session, which records again
- * @since: what kt_registry_begin_era() returned when the session stopped
+ * @since: what kt_registry_begin_era() returned when the session began to miss changes
  * @slot: in: first slot to check; out: the next one
  * @has_room: called before each record; returns true if it may be written now
  * @arg: argument of @has_room

@@ -124,7 +124,7 @@ bool kt_slots_low(void)
 /**
  * kt_slots_left() - Check whether there is a slot for a new entry
  *
- * Context: interrupts off.
+ * Context: task context; nothing takes slot_lock in an interrupt.
  * Return: true or false; another entry may take the slot at any time.
  */
 bool kt_slots_left(void)
@@ -165,6 +165,7 @@ u32 kt_slot_take(void)
 	}
 	few = slots_are_few();
 	raw_spin_unlock(&slot_lock);
+	/* LATE: the table can grow.  With NONE it may only have to record a count. */
 	if (slot == NONE || (few && kt_table_limit() == KTAPE_NO_ROOM_LATE))
 		kt_table_wake();
 	return slot;
@@ -203,7 +204,8 @@ void kt_slot_release(u32 slot, bool was_given)
  * kt_slot_oldest_given() - Find the given name to evict, if they fill their share
  * @share: number of names that programs and modules may have given
  *
- * The caller must evict the entry that is returned: it is counted as evicted here.
+ * The caller must evict the entry that is returned: it is counted as evicted here.  It stays
+ * counted if the entry has died before the caller could do that.
  *
  * Context: process context.
  * Return: slot of the name that was given first, KT_SLOT_NONE if there is room.

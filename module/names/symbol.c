@@ -112,7 +112,8 @@ static struct notifier_block symbol_module_notifier = {
 /**
  * kt_symbols_refresh() - Forget the functions for whose name there was no room
  *
- * They are looked up again when they occur.
+ * They are looked up again when they occur, and so are addresses without a symbol, which have
+ * no entry either.
  *
  * Context: process context, may sleep.
  */

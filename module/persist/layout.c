@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Where the parts of a half of the region are, what is written when a session
- * takes it, and the checksums of its blocks.
+ * takes it, and the checksums of its blocks.  One load of the module records into one
+ * half; the other keeps the trace of the load before.
  *
  * A half is laid out in this order: wipe the superblocks; write everything else;
  * write the superblocks.  Caches are written back after each step, so a reset in

@@ -5,8 +5,9 @@
  * the memory is uapi/ktape/persist.h.
  *
  * Read the files in this order.  Each one calls only files above it: region.c (finds and
- * maps the memory), layout.c (where each ring is in it), persist.c (checksums, the copy of
- * the registry, panic, and what earlier loads left).
+ * maps the memory, keeps a copy of what earlier loads left), layout.c (where each ring is in
+ * it, checksums of blocks), persist.c (the session in it, its worker, the copy of the
+ * registry, panic).
  */
 #ifndef _KT_PERSIST_H
 #define _KT_PERSIST_H

@@ -85,7 +85,7 @@ static void notrace probe_mark_victim(void *data, struct task_struct *p, uid_t u
 			   ARRAY_SIZE(args), p->comm, p);
 }
 
-/* Older kernels pass only the pid.  The thread may have exited since. */
+/* Older kernels pass only the pid: the uid is not known.  The thread may have exited since. */
 static void notrace probe_mark_victim_pid(void *data, int pid)
 {
 	const u32 args[] = { pid, U32_MAX };

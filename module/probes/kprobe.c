@@ -156,7 +156,11 @@ static int notrace kprobe_slot_on_entry(struct kprobe *kp, struct pt_regs *regs)
 {
 	const struct kt_slot *slot = container_of(kp, struct kt_slot, rp.kp);
 	u64 values[KTAPE_PROBE_ARGS_MAX];
-	/* An ftrace or jump-optimized probe does not change in_nmi(). */
+	/*
+	 * Does in_nmi() count this probe's breakpoint as an NMI?  Then it is counted in
+	 * kt_breakpoints, so that the header of a block names the interrupted context.  An
+	 * ftrace or jump-optimized probe does not change in_nmi().
+	 */
 	const bool breakpoint = in_nmi() && !kprobe_ftrace(kp) &&
 				kt_is_counted_breakpoint(regs);
 	u32 i;
@@ -233,8 +237,8 @@ static void missed_update(unsigned int i)
 {
 	struct kt_missed *m = &slot_missed[i];
 	/*
-	 * data_race(): the kernel counts up meanwhile.  Any value was right.  Of several
-	 * probes at one address each has its own count.
+	 * data_race(): the kernel counts up meanwhile.  Each value was right at some moment.
+	 * Of several probes at one address each has its own count.
 	 */
 	const unsigned long busy = data_race(slots[i].rp.kp.nmissed);
 	/* data_race(): likewise. */
@@ -478,6 +482,8 @@ int kt_kprobe_get(struct ktape_probe *p)
 /**
  * kt_kprobe_want() - Enable the probes of wanted events
  * @mask: union of the profiles of all sessions and sinks, bit n is opcode n
+ *
+ * Those of other events stay enabled until kt_kprobe_drop().
  *
  * Context: process context, may sleep.
  */

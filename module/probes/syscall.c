@@ -348,6 +348,7 @@ struct kt_probe kt_probes_syscall[] = {
 				      struct pt_regs *, long),
 		.events = { KTAPE_EV_SYS_EXIT_WIDE },
 	},
+	/* Early: readers expect the path before the sys_enter of its call. */
 	{
 		.name = "sys_enter",
 		.func = KT_PROBE_FUNC(NULL, probe_sys_enter_path, sys_enter,

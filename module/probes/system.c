@@ -312,6 +312,7 @@ static void notrace probe_cgroup_attach_task(void *data, struct cgroup *cgrp,
 		return;
 	path = cgroup_path_end(path);
 	kt_probe_enter();
+	/* The threads may run: their CPUs have pass masks by the former cgroup. */
 	kt_now_close_all();
 	rcu_read_lock();
 	if (!threadgroup) {

@@ -115,7 +115,11 @@ static __always_inline void record_sched_switch(void *data, bool preempt,
 	u32 pass;
 
 	kt_probe_enter();
-	/* The ring's pointer is loaded from an address computed from the want bits. */
+	/*
+	 * Want bits that have no bit in common with the pass mask are those of one session,
+	 * which records the switch, and nothing else is to be done (event/cpu.h).  The ring's
+	 * pointer is loaded from an address computed from the want bits.
+	 */
 	want = kt_cpu_read(cpus->want[KTAPE_EV_SCHED_SWITCH]);
 	if (unlikely(want & kt_cpu_read(kt_now.mask))) {
 		if (want & (KT_WANT_CHECK | KT_WANT_NONE | KT_WANT_MANY))

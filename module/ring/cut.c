@@ -104,8 +104,11 @@ static u64 cut_write_position(const struct kt_ring *r)
 /**
  * kt_ring_cut() - Move the end of a ring back to an earlier position
  * @r: the ring
- * @position: from a finished search with kt_cut_step(): a record's start, or
- *	the end of a block's last record
+ * @position: from a finished search with kt_cut_step(): a record's start, the end of
+ *	a block's last record, or that of the oldest data, if all are removed
+ *
+ * Afterwards the ring is halted (kt_ring_halt()), and no record counts as one that found no
+ * room.
  *
  * Context: on the owning CPU, or with no writer left; no reader yet.
  */

@@ -272,7 +272,7 @@ static u64 ring_newest_time(const struct kt_ring *r)
  * Note that the cycle counter stepped back.
  *
  * Firmware or a hypervisor may set the counter back.  Where the upper half
- * stays the same, 32-bit times would show that as a step of 2^32 forward.  The
+ * stays the same, a CTF reader takes that for a step of 2^32 forward.  The
  * fast path cannot afford a check.  The slow path checks: a record with another
  * upper half enters it at once, any other at the end of its block.  From then
  * on all records take the slow path and get the latest time, until the clock
@@ -435,7 +435,8 @@ static void ring_lead_to(struct kt_ring *r, struct kt_desc *d, unsigned long blo
  * a context switch, readers would attribute the later record to the wrong
  * thread.  So the next record opens a block, whose header names the running
  * thread, or is lost too.  A writer that this one interrupted may still store
- * into the rest, because its event came before the loss.
+ * into the rest, because its event came before the loss.  A record that was lost as
+ * nested parks nothing: it interrupted a writer, so it is not of a context switch.
  */
 static void ring_park(struct kt_ring *r, const struct kt_plan *p,
 		      const struct kt_record *rec)
@@ -603,6 +604,7 @@ static bool ring_sheds(const struct kt_ring *r, const struct kt_record *rec)
 static int ring_refuses(const struct kt_ring *r, const struct kt_record *rec,
 			unsigned long len)
 {
+	/* A ring refuses records before its session starts and after it has stopped. */
 	if (READ_ONCE(r->page->flags) & KTAPE_RING_FLAG_STOPPED)
 		return 1 + KTAPE_LOST_FULL;
 	/* A flush or the session's end may have opened the reserved block. */
@@ -657,7 +659,10 @@ static int ring_put(struct kt_ring *r, const struct kt_record *rec)
 	} else {
 		if (p.extend)
 			extend_store(r, &p);
-		/* Correct a descriptor that was stored late (R8). */
+		/*
+		 * Correct a descriptor that was stored late (R8).  If the block's opener has
+		 * not stored its end yet, it sends writers there itself.
+		 */
 		d = &r->blocks[ring_block_index(r, p.block)];
 		if (READ_ONCE(d->end) == p.block + r->block_size)
 			ring_lead_to(r, d, p.block);

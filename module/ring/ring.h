@@ -19,9 +19,10 @@
  * commit, tail, floor and consumer.
  *
  * Every word has one writing CPU.  The CPU that owns the ring, in any of its
- * contexts, writes struct kt_ring except @shed_at and @ending, and the commit,
+ * contexts, writes struct kt_ring except @floor, @shed_at and @ending, and the commit,
  * tail and count words of the control page.  Control paths on other CPUs (such
- * as ioctls) write @shed_at, @ending, and the floor, consumer and flags words.
+ * as ioctls) write these three, and the floor, consumer, flags and frozen words.  While
+ * no writer runs on the owning CPU, they may also write records and cut the ring (cut.c).
  * Writers run on the owning CPU with preemption disabled, so that they nest
  * strictly: task, softirq, irq, nmi.
  *
@@ -30,6 +31,11 @@
  *   committed  private copy of commit; the writer that reserved at committed
  *              owns publication and publishes for the writers nested on top
  *   desc       one pointer, so that a nested writer cannot tear {end, bias}
+ *   ts_hi      stored by each pass of the slow path, perhaps late: that costs the next
+ *              writer one more pass
+ *   latest     kept from going back by kt_ring_not_back()
+ *
+ * R1 to R9 are names of races with nested writers: ring.c and module/doc/ring.md list them.
  */
 #ifndef _KT_RING_H
 #define _KT_RING_H
@@ -439,7 +445,7 @@ static inline u64 kt_ring_consumed(const struct kt_ring *r)
 		return consumer;
 	smp_rmb(); /* commit is not the older one */
 	commit = kt_ring_commit(r);
-	/* Less than a ring lies between the two. */
+	/* At most a ring lies between the two. */
 	return commit - ((unsigned long)commit - consumer);
 }
 
@@ -622,9 +628,10 @@ static __always_inline void kt_ring_publish(struct kt_ring *r,
  * Keep times from going back: a time before @latest becomes @latest, any other
  * time advances @latest.
  *
- * The kernel's fast clock may step back by a few ns while it is adjusted.  With
- * 32-bit times that would read as a step of 2^32 forward.  (The fast path does
- * not check a cycle counter; the slow path does, see ring_note_step().)
+ * The kernel's fast clock may step back by a few ns while it is adjusted.  A CTF reader
+ * takes a smaller 32-bit time for a step of 2^32 forward; kt_record_time() does not, but
+ * cannot tell by how much the clock went back.  (The fast path does not check a cycle
+ * counter; the slow path does, see ring_note_step().)
  *
  * Advance @latest before the reservation, because a nested writer must see it.
  * 32-bit kernels keep the lower half in @latest, and compare it only with times

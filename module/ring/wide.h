@@ -126,7 +126,7 @@ static inline u64 kt_position(const unsigned long *upper, const u64 *p)
 /**
  * kt_wide_store() - Store a value that may change by any amount
  * @p: the value in memory, which only one context writes
- * @value: below 2^61
+ * @value: below 2^61 - 2^29, so that its upper word is not KT_UPPER_CHANGES
  *
  * Context: any.  A context that may interrupt this function must not read @p, because it
  * would wait for ever.
@@ -171,7 +171,7 @@ static inline u64 kt_wide_load(u64 *p)
 /**
  * kt_count_add() - Change a count that any context of this CPU may change
  * @p: the count
- * @n: less than 2^29, or more than -2^29
+ * @n: less than 2^29 and more than -2^29, so that the upper word changes by one at most
  *
  * Context: any, preemption disabled.
  */
@@ -192,7 +192,7 @@ static __always_inline void kt_count_add(u64 *p, long n)
 		kt_local_dec(kt_upper_word(p));
 }
 
-/* Count one event: one instruction, never a load and a store (race R5). */
+/* Count one event: one instruction.  A store would undo what nested since the load (race R5). */
 static __always_inline void kt_count(u64 *p)
 {
 	if (KT_WIDE)

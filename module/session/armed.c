@@ -66,7 +66,10 @@ void kt_armed_watch(struct work_struct *work)
 	queue_delayed_work(system_wq, &a->watch, wait);
 }
 
-/* Reset counts and state, as at a start.  Called with kt_session_control. */
+/*
+ * Reset counts and state, as at a start.  Called with kt_session_control, or before the trigger
+ * is added to its session.
+ */
 void kt_armed_reset(struct kt_armed *a)
 {
 	atomic_set(&a->trigger.matches, 0);

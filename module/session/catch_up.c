@@ -3,7 +3,8 @@
  * Records what changed in the registry while a session was stopped, when it starts
  * again.  That may be more than a ring holds: each thread that was created or has ended.
  * So it is recorded in pieces: the first one before the start returns, the others by a
- * work item.
+ * work item.  Each entry of the registry has the era of its last change; a session knows the
+ * era in which it began to miss changes.
  *
  * In discard mode a piece ends when half of the control ring is unread, and the next one
  * begins when readers have read on.  In the other modes a piece is at most an eighth of
@@ -74,7 +75,10 @@ static bool piece_has_room(void *arg)
 	const struct kt_ring *r;
 	unsigned long most;
 
-	/* Another CPU may record the name: half a ring is left on each. */
+	/*
+	 * This thread may move to another CPU before it records the name, whose ring is not
+	 * checked here.  No harm: the pieces leave about half of each ring.
+	 */
 	r = kt_session_ring(s, raw_smp_processor_id(),
 			    s->mode == KTAPE_MODE_DISCARD ? KTAPE_RING_CONTROL :
 							    KTAPE_RING_EVENT);

@@ -4,8 +4,10 @@
  * changes of profile and filters, exact counts, CPU hotplug, clock relations.
  *
  * Only its own CPU may write a ring, so control records are written by an
- * interrupt on each online CPU.  They do not depend on want bits, because they
- * mark the moments at which the want bits change.
+ * interrupt on each online CPU.  They do not depend on want bits (of each CPU: which sessions
+ * record an event, event/cpu.h), because they mark the moments at which the want bits change.
+ *
+ * What is in dat20 and in the argument words of each record: uapi/ktape/events/control.h.
  *
  * CPUs that the session's CPU filter excludes are not interrupted.  Only while the
  * session's want bits are clear there, before a start and behind the grace period of
@@ -144,8 +146,9 @@ static void control_write_session(const struct kt_order *order, unsigned int cpu
 
 /*
  * Record which thread runs on this CPU.  Readers know it from the last recorded
- * switch, but the session may not have recorded every switch until now.  On a CPU that the
- * filters have come to exclude it records none from now on: the thread is unknown.
+ * switch, but the session may not have recorded every switch until now.  The thread is
+ * unknown (tid -1) if the profile omits context records, and on a CPU that the filters have
+ * come to exclude: no switch is recorded there from now on.
  */
 static void control_write_context(struct kt_session *s, unsigned int cpu)
 {
@@ -167,7 +170,11 @@ static void control_write_context(struct kt_session *s, unsigned int cpu)
 	kt_now_reported(s->id);
 }
 
-/* In one interrupt, so that no switch happens between the two steps. */
+/*
+ * Store the want bits and record the thread in one interrupt, so that no switch happens in
+ * between.  The pass mask is closed before and computed again after the bits change, because
+ * it is by the thread filters that were in force.
+ */
 static void control_write_want(const struct kt_order *order, unsigned int cpu)
 {
 	kt_now_forget();

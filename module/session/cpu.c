@@ -52,6 +52,7 @@ static void rings_give_to_cpu(const struct kt_session *s, unsigned int cpu,
 
 	for (kind = 0; kind < KTAPE_RINGS_PER_CPU; kind++) {
 		WRITE_ONCE(c->ring[kind][s->id], rings->ring[kind]);
+		/* By the want bits of an event that only this session records. */
 		WRITE_ONCE(c->alone[kind][BIT(s->id)], rings->ring[kind]);
 	}
 	kind = s->mode == KTAPE_MODE_DISCARD ? KTAPE_RING_CONTROL : KTAPE_RING_EVENT;
@@ -204,6 +205,7 @@ static int cpuhp_state_prepare, cpuhp_state_online;
 static struct kt_rings *rings_make_for(struct kt_session *s, unsigned int cpu,
 				       u64 *left)
 {
+	/* Take whole blocks only if they are free: the hotplug lock is held. */
 	unsigned int misses = KT_MISSES_SOME_EFFORT;
 	u64 bytes = kt_session_cpu_bytes(s);
 	bool room;
@@ -381,6 +383,7 @@ static int rings_cpu_prepare(unsigned int cpu)
 		session_prepare_cpu(kt_sessions[i], cpu, rings);
 		mutex_unlock(&kt_session_lock);
 	}
+	/* It runs no known thread yet, so with thread filters its pass mask begins closed. */
 	kt_now_prepare(cpu);
 	return 0;
 }

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The kinds of filters, with their checks, and changes of a session's filters.
- * Whether an event passes them is decided in filter/.
+ * Whether an event passes them is decided in filter/.  The functions parse_*(), filter_get_*()
+ * and drop_*() are members of struct kt_filter_kind (session.h).
  *
  * Filters are read by writers under RCU.  Each kind is changed as a whole:
  *
- *   set	change a copy; write on-markers; publish the copy; set want bits;
- *		synchronize_rcu(); release the old filters
+ *   set	change a copy; write on-markers; publish the copy; set want bits (which
+ *		sessions record an event on a CPU, want.c); synchronize_rcu(); release the
+ *		old filters
  *   off	the same, with off-markers after synchronize_rcu()
  *
  * So an on-marker comes before the first event that the filter rejects, and an
@@ -190,6 +192,7 @@ static void filter_get_pids(const struct kt_filters *f, void *to)
 	u32 i;
 
 	for (i = 0; i < f->nr[KTAPE_FILTER_PID]; i++) {
+		/* A set is one bit, so both together are a mask of sets. */
 		pids[i].pid = kt_track_number(f->pid_set | f->pid_except,
 					      f->pids[i].pid);
 		pids[i].flags = f->pids[i].flags;
@@ -486,6 +489,7 @@ static void filters_publish(struct kt_session *s, struct kt_filters *new,
 	WRITE_ONCE(s->owner.generation, s->owner.generation + 1);
 	if (s->running && on)
 		kt_control_filters(s, phase, new, BIT(kind));
+	/* Pairs that are open now began under the former filters: forget them. */
 	kt_filters_renew_gates(new);
 	kt_triggers_renew_gates(kt_session_triggers(s));
 	rcu_assign_pointer(kt_filters[s->id], new);
@@ -494,7 +498,7 @@ static void filters_publish(struct kt_session *s, struct kt_filters *new,
 		kt_session_want(s, old);
 	kt_session_synchronize(s);
 	/*
-	 * Until now the old filters may have rejected the end of a pair: forget
+	 * Until now the old filters may have rejected the end of a pair: triggers forget
 	 * all pairs that are open.
 	 */
 	kt_triggers_renew_gates(kt_session_triggers(s));
@@ -503,6 +507,7 @@ static void filters_publish(struct kt_session *s, struct kt_filters *new,
 	if (s->running && !on)
 		kt_control_filters(s, phase, old, BIT(kind));
 	kt_session_unlock_both();
+	/* Let go of the probe that was attached for context records, unless they are wanted. */
 	if (s->running)
 		kt_session_probes(NULL);
 }

@@ -5,7 +5,8 @@
  *
  * The kernel counts them for all CPUs together, and has no notifier for that.  So the
  * counts are read at fixed moments, and each time one record for each probe of the
- * session says what was missed since the time before, and when that was:
+ * session says what was missed since the time before, and when that was (want bits say which
+ * sessions record an event on a CPU):
  *
  *	start	read the counts, set want bits, on-markers
  *	stop	off-markers, clear want bits, synchronize_rcu(), read the counts, ledger

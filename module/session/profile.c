@@ -116,7 +116,7 @@ void kt_session_want(struct kt_session *s, const struct kt_filters *former)
 }
 
 /**
- * kt_session_probes() - attach the probes that sessions and sinks want
+ * kt_session_probes() - attach the probes that sessions, and sinks of modules, want
  * @extra: events that may be wanted soon, bit n is opcode n; or NULL
  *
  * Probes that are no longer wanted are detached later.
@@ -197,6 +197,7 @@ static void profile_change(struct kt_session *s, const u64 *mask, u32 flags)
 		removed |= s->mask[i] & ~mask[i];
 	}
 	if (s->running) {
+		/* Before kt_session_prepare(), which may attach what could not be attached so far. */
 		kt_probe_failed(failed);
 		kt_session_prepare(s, mask, recordable);
 	}
@@ -210,6 +211,7 @@ static void profile_change(struct kt_session *s, const u64 *mask, u32 flags)
 		/* Under the lock: a CPU that comes online records s->recordable. */
 		memcpy(s->recordable, recordable, sizeof(s->recordable));
 		kt_session_missed_extend(s, recordable);
+		/* Pairs of a gate or trigger that are open now began with the former profile. */
 		if (added || removed) {
 			kt_filters_renew_gates(kt_session_filters(s));
 			kt_triggers_renew_gates(kt_session_triggers(s));
@@ -219,7 +221,10 @@ static void profile_change(struct kt_session *s, const u64 *mask, u32 flags)
 		/* After the grace period: nothing more is missed of what was removed. */
 		kt_session_missed_record(s, failed);
 		memcpy(s->counted, recordable, sizeof(s->counted));
-		/* As in kt_session_start_locked(): CPUs changed one by one. */
+		/*
+		 * CPUs changed one by one: the end of a pair may have come on a CPU that did
+		 * not record it yet, as in kt_session_start_locked().
+		 */
 		if (added || removed)
 			kt_triggers_renew_gates(kt_session_triggers(s));
 		if (added)

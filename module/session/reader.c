@@ -42,7 +42,8 @@ struct kt_cursor *kt_reader_cursor(const struct kt_reader *rd, unsigned int cpu,
 
 /*
  * Move a reader to the oldest data of each ring, unless it is further already.
- * With @first, the reader has no position yet.
+ * With @first, the reader has no position yet, and is no consumer: it may try to read what
+ * consumers have read already.
  */
 static void reader_begin_at_oldest(struct kt_reader *rd, struct kt_session *s,
 				   bool first)
@@ -113,7 +114,10 @@ static void reader_list(struct kt_reader *rd, struct kt_session *s)
 		list_del_init(&rd->node);
 }
 
-/* Note an evicted guest, and see that it is announced.  Called with reader_lock. */
+/*
+ * Note an evicted guest, and see that it is announced: at once, or a second later if guests
+ * were announced within the last second.  Called with reader_lock.
+ */
 static void guest_evict(struct kt_reader *rd, struct kt_session *s)
 {
 	bool soon = time_before(jiffies, s->announced + HZ);
@@ -415,7 +419,10 @@ static const struct {
 #include <ktape/events.h>
 };
 
-/* Return true if the profile has event-ring events of a priority above @level. */
+/*
+ * Return true if the profile has event-ring events of a priority above @level.  Otherwise
+ * shedding events of that level would leave room for nothing else.
+ */
 static bool policy_has_above(const struct kt_session *s, unsigned int level)
 {
 	unsigned int i, class;

@@ -161,9 +161,9 @@ struct kt_misses {
  * @begun: between the on-markers and the off-markers of @running
  * @busy: an operation on the session has let go of kt_session_control
  * @keeps_control: operations on the session do not release kt_session_control
- * @era: registry era of the oldest change of the registry that the session may not
- *	have recorded: that of the last stop or of the creation, or an older one if
- *	the session stopped before it had recorded all
+ * @era: registry era (kt_registry_begin_era()) of the oldest change of the registry that
+ *	the session may not have recorded: that of the last stop or of the creation, or an
+ *	older one if the session stopped before it had recorded all
  * @caught_up: all changes from before the last start were recorded
  * @without: a CPU that runs does not record changes (yet), because it has no rings
  * @without_since: registry era of the oldest change that it may not have recorded

@@ -120,7 +120,11 @@ static bool armed_stops_itself(const struct kt_armed *a)
 	return (a->trigger.spec.actions & both) == both && a->serial == a->s->serial;
 }
 
-/* Stop the session for a snapshot.  Called with kt_session_control. */
+/*
+ * Stop the session for a snapshot.  Called with kt_session_control.  The snapshot is SHORT if
+ * the rings reach back less than was asked, or if a STOP of the trigger's own session leaves
+ * no time after the firing.
+ */
 static void armed_stop_now(struct kt_armed *a)
 {
 	kt_session_stop_locked(a->s);
@@ -348,8 +352,6 @@ static int armed_add(struct kt_session *s, struct kt_armed *a)
 	struct kt_triggers *new;
 	int ret;
 
-	if (s->gone)
-		return -ENOENT;
 	if (old && old->nr == KTAPE_TRIGGERS)
 		return -ENOSPC;
 	if (spec->when == KTAPE_TRIGGER_LONGER && session_has_gate(s, spec->opcode))
@@ -368,7 +370,10 @@ static int armed_add(struct kt_session *s, struct kt_armed *a)
 	}
 	new->trigger[new->nr++] = &a->trigger;
 	triggers_publish(s, new);
-	/* As in kt_session_start_locked(): CPUs changed one by one. */
+	/*
+	 * CPUs changed one by one: the end of a pair may have come on a CPU that did not check
+	 * it yet, as in kt_session_start_locked().
+	 */
 	if (a->trigger.gates)
 		kt_gates_renew(a->trigger.gates);
 	if (s->running && spec->when == KTAPE_TRIGGER_QUIET)

@@ -3,12 +3,16 @@
  * The want bits of each CPU, as they follow from the profiles, filters and triggers of
  * all sessions (struct kt_cpu in event/cpu.h).
  *
+ * The pass mask of a CPU (struct kt_now there) says which sessions' filters by thread, cgroup
+ * and uid, the thread filters, the running thread passes.
+ *
  * The want bits of a CPU and what goes with them are its ways (struct kt_ways).  Computing
  * them takes some 25,000 instructions.  The controlling task does that once for all CPUs
  * whose ways are the same, into a plan.  A CPU then stores only what changes.
  *
- * Everything here happens with kt_session_lock held, or in an interrupt that its
- * holder waits for.  So neither the plan nor the ways of a CPU change meanwhile.
+ * Ways are planned and stored with kt_session_lock held, or in an interrupt that its holder
+ * waits for.  So neither the plan nor the ways of a CPU change meanwhile.  What sessions want
+ * can also be asked with kt_session_control held, which each change takes as well.
  */
 #include <linux/cpumask.h>
 #include <linux/kernel.h>
@@ -65,7 +69,8 @@ static bool session_filters_event(unsigned int session, unsigned int opcode)
  * kt_session_sees_switches() - check whether readers know the task from switches
  * @s: the session
  *
- * Context: as kt_want_set().
+ * Context: with kt_session_control or kt_session_lock, or in an interrupt that a holder of
+ * the latter waits for.
  * Return: true if the session records every switch.
  */
 bool kt_session_sees_switches(const struct kt_session *s)
@@ -112,7 +117,7 @@ bool kt_session_may_want(const struct kt_session *s, unsigned int opcode)
  * @s: the session
  * @opcode: the event
  *
- * Context: as kt_want_set().
+ * Context: as kt_session_sees_switches().
  * Return: true if it does, on CPUs that its CPU filter includes.
  */
 bool kt_session_wants(const struct kt_session *s, unsigned int opcode)
@@ -145,7 +150,7 @@ bool kt_filters_record_on(const struct kt_filters *f, unsigned int cpu)
  * @s: the session
  * @cpu: the CPU
  *
- * Context: as kt_want_set().
+ * Context: as kt_session_sees_switches().
  * Return: true if there is no CPU filter or if it includes @cpu.
  */
 bool kt_session_records_on(const struct kt_session *s, unsigned int cpu)
@@ -224,7 +229,10 @@ static bool want_checks(const struct kt_ways *w, unsigned int session,
 	       opcode == KTAPE_EV_SCHED_BLOCKED;
 }
 
-/* Set the KT_WANT_* bits of an event.  Control records below KTAPE_OP_EXCEPTION have none. */
+/*
+ * Set the KT_WANT_* bits of an event (event/cpu.h).  Control records below KTAPE_OP_EXCEPTION
+ * have none.  KT_WANT_SWITCH: a switch also changes the pass mask, or needs context records.
+ */
 static void want_set_flags(struct kt_ways *w, unsigned int opcode)
 {
 	unsigned long left = w->want[opcode] & KT_MASK_SESSIONS;
@@ -352,7 +360,8 @@ bool kt_want_plan_fits(const struct kt_session *s, unsigned int cpu)
  * @s: the session of kt_want_plan(); nothing happens if it has no rings on @cpu
  * @cpu: the CPU, which the plan fits
  *
- * Context: as kt_want_set().
+ * Context: process context with kt_session_lock, or on @cpu in an interrupt that its holder
+ * waits for.
  */
 void kt_want_apply(const struct kt_session *s, unsigned int cpu)
 {

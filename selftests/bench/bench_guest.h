@@ -16,7 +16,7 @@
  * struct set - a workload and the events to record
  * @name: its name in the output
  * @run: the workload
- * @rounds: rounds per slice, about a million instructions
+ * @rounds: rounds per slice (slice_insns()), about a million instructions
  * @mask: ktape's profile
  * @tracepoints: names of its events for the floor module
  * @ftrace: names of its events for ftrace
@@ -66,8 +66,9 @@ struct mode {
 #define CGROUP	    CGROUP_ROOT "/bench"
 
 extern const struct mode modes[];
-extern const char *ktape_ko, *floor_ko, *folder;
-extern bool ktape_has_cycles;
+extern const char *ktape_ko, *floor_ko; /* files of the modules */
+extern const char *folder;    /* gets what ktape records, for each set a file */
+extern bool ktape_has_cycles; /* the module's clock is the cycle counter */
 
 void must_insmod(const char *path, const char *parameters);
 void must_rmmod(const char *name);

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The workloads of benchmarks in a guest, and their slices between two ticks. */
+/*
+ * The workloads of benchmarks in a guest, and their slices: parts that fit between two ticks.
+ *
+ * The guest runs under QEMU with icount, where a tick of the TSC is an instruction.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#define SLICES 31 /* per measurement */
+#define SLICES 31 /* per measurement, each between two ticks */
 
 void die(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
 void write_setting(const char *path, const char *text);
@@ -25,6 +25,7 @@ void run_mix(unsigned int rounds);
 void rest_between_ticks(void);
 /* Sleep for longer than the module takes to detach the probes of the last run. */
 void settle_system(void);
+/* Run a slice between two ticks.  Return: its instructions, by the TSC under icount. */
 uint64_t slice_insns(void (*run)(unsigned int rounds), unsigned int rounds);
 
 #endif /* _BENCH_LOAD_H */

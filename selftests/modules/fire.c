@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The module kt_fire (fire.h): cause memory, power and block events in known numbers;
- * errors are in fire_error.c. Tests call it by guest/support/kt_fire.h.
+ * errors are in fire_error.c. Tests call it by guest/support/kt_fire.h. They expect the
+ * numbers and names that stand here: guest/probes/t_events_*.c, t_irq_names.c,
+ * guest/names/t_registry.c.
  */
 #include <linux/blk-mq.h>
 #include <linux/blkdev.h>
@@ -18,11 +20,11 @@
 #include "fire.h"
 
 #define NAME	      "kt-fire"
-#define IRQ	      4000
+#define IRQ	      4000 /* no device has it */
 #define KMALLOC_BYTES 12345
 #define OBJECT_BYTES  3333
 #define PAGE_ORDER    3
-#define HOLD_MS	      20000
+#define HOLD_MS	      20000 /* at most */
 
 u64 fire_number;
 
@@ -83,7 +85,10 @@ static int fire_pages(void)
 	return 0;
 }
 
-/* Hold the lock of this module's parameters until a signal comes. */
+/*
+ * Hold the lock of this module's parameters until a signal comes, or for HOLD_MS: whoever
+ * writes "nothing" meanwhile contends for it.
+ */
 static int fire_hold(void)
 {
 	msleep_interruptible(HOLD_MS);

@@ -15,7 +15,7 @@
 /**
  * struct fire - something that can be caused
  * @name: name to write
- * @run: causes it; Return: 0 or -ENOENT: this kernel has no such thing
+ * @run: causes it; Return: 0; -ENOENT: this kernel has no such thing; -ENOMEM
  */
 struct fire {
 	const char *name;

@@ -171,7 +171,10 @@ static void cause_io_sleep(void)
 	sleep_exactly_once(kt_cause_io_sleep);
 }
 
-/* Between its two calls the worker can have slept in the first one only. */
+/*
+ * Has the worker slept in mutex_lock()?  From setting locker until this thread unlocks, it can
+ * sleep nowhere else.
+ */
 static bool has_locker_slept(void)
 {
 	struct task_struct *who = smp_load_acquire(&locker);
@@ -233,7 +236,7 @@ static int __init kt_cause_init(void)
 	return 0;
 }
 
-/* Nothing to undo: a write returns when everything has happened. */
+/* A write returns when everything has happened: only wait until the tasklet is done. */
 static void __exit kt_cause_exit(void)
 {
 	tasklet_kill(&tasklet);

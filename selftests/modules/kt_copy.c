@@ -2,7 +2,8 @@
 /*
  * Make the nth access of the kernel to a program's memory fail, as if that memory were
  * gone.  It counts the accesses of the thread that has written nth, from then on.  The
- * kernel's own fault injection needs a kernel that is built for it.
+ * kernel's own fault injection needs a kernel that is built for it.  Only for x86: the
+ * handlers change the registers of its calls.
  *
  * For guest/hostile/t_hostile_alloc.c.
  */

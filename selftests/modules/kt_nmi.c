@@ -17,7 +17,10 @@
 
 void kt_nmi_target(void);
 
-/* Without ftrace's call at its entry, which would be used for the probe. */
+/*
+ * Without ftrace's call at its entry, which would be used for the probe.  The first
+ * instruction has 5 bytes, as a jump.
+ */
 noinline notrace void kt_nmi_target(void)
 {
 	asm volatile("movl $0x12345678, %%eax" : : : "eax");

@@ -90,6 +90,7 @@ static void start_timer(void *unused)
 {
 	struct storm *s = this_cpu_ptr(&storms);
 
+	/* Each emits up to 4 events, and 3 in a softirq. */
 	s->ticks = number / 8;
 	hrtimer_start(&s->timer, ns_to_ktime(PERIOD), HRTIMER_MODE_REL_PINNED);
 }

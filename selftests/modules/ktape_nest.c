@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Not an example: emit in tasks, in interrupts that interrupt them, and in a
- * sink that is called while the outer event is not finished, once each.
+ * Not an example: emit in a task of each CPU and in interrupts that interrupt it; then one
+ * event to a sink that emits within each event it is called for. ktape ends that recursion:
+ * it counts the fifth event as lost.
  *
  * For guest/ring/t_counter.c and guest/names/t_emit.c.
  */

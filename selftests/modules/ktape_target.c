@@ -2,6 +2,8 @@
 /*
  * A function to probe: known arguments and results, called as often as asked, or below a
  * known number of calls of another function.
+ *
+ * For guest/probes/t_kprobe.c, t_probe.sh and t_stack.c, which expect the numbers here.
  */
 #include <linux/compiler.h>
 #include <linux/err.h>

@@ -4,6 +4,8 @@
  * entries and the structures of the general ioctls.  Rules and history:
  * uapi/README.md.
  *
+ * [W]: only with a descriptor that may control its session, else EPERM (ktape/ioctl.h).
+ *
  * Everything is little-endian.  Structures have no implicit padding.  Reserved
  * members and members marked "zero" must be zero in arguments and are zero in
  * results.
@@ -199,7 +201,7 @@ enum ktape_mode {
 
 /**
  * enum ktape_lost - why an event was lost
- * @KTAPE_LOST_FULL: the ring had no room
+ * @KTAPE_LOST_FULL: the ring had no room, or its session did not record
  * @KTAPE_LOST_NESTED: nested writers filled the whole ring while an outer writer
  *	had a record open; or a module emitted the event in a context in which
  *	nothing can be recorded (an NMI without atomic operations, RCU not
@@ -372,7 +374,8 @@ struct ktape_metadata_packet {
  * @filtered: per class, number of these that filters held back
  * @lost: per reason and class, number of these that were lost
  *
- * Positions count bytes since the session was created and only grow.  Block n
+ * Positions count bytes since the session was created and only grow; the end of a full
+ * snapshot alone moves commit back.  Block n
  * (from 0) is at positions [n * block_size, (n + 1) * block_size), and in the
  * mapping at these positions modulo the ring's size.
  *
@@ -578,9 +581,9 @@ enum ktape_profile_op {
  *	starts
  * @mask: in: operand, bit n is opcode n; out: profile in force
  *
- * Control events are always recorded, and their bits read as 1.  Bits of spans and
- * call stacks read as 0, because gates and the stack filter request them
- * (ktape/filter.h).  EINVAL: a bit of an opcode that does not exist; nothing
+ * Control events are always recorded, and their bits read as 1, but that of MISSED as 0.
+ * Bits of spans and call stacks read as 0, because gates and the stack filter request
+ * them (ktape/filter.h).  EINVAL: a bit of an opcode that does not exist; nothing
  * changes.
  */
 struct ktape_profile {

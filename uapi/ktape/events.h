@@ -9,7 +9,7 @@
  * event is added by one block in a file of events/ and one probe.
  *
  *   KTAPE_CLASS(number, NAME, name, ring, priority, help)
- *	ring: EVENT or CONTROL.  priority: 0 is shed first, 3 never.
+ *	ring: EVENT or CONTROL.  priority: 0 is shed first, then 1; 2 and 3 never.
  *   KTAPE_TYPE(NAME, words, help)
  *	words: how many 32-bit argument words a value takes.
  *   KTAPE_EVENT(opcode, NAME, name, CLASS, help)   opens a block
@@ -28,7 +28,8 @@
  *   KTAPE_END(NAME)                                closes the block
  *   KTAPE_ON_REQUEST(NAME)                         event that no preset of events has
  *   KTAPE_IMPLIED(NAME)                            event without a bit in profiles: it is
- *	recorded because of a gate, of the stack filter or with other control events
+ *	recorded because of a gate or the stack filter (ktape/filter.h), or with other
+ *	control events
  *
  * Opcodes are never renumbered: 0 invalid; 1-15 control, and from 239 down, because
  * these are used up; 16 exception; 17-31 markers and user events; 32-238 kernel

@@ -5,6 +5,8 @@
  * An event of the profile is recorded if it passes every filter in force that
  * applies to it.  Events that a filter holds back are counted as filtered, events
  * that a rate limit drops as lost.
+ *
+ * [W]: only with a descriptor that may control its session, else EPERM (ktape/ioctl.h).
  */
 #ifndef _KTAPE_FILTER_H
 #define _KTAPE_FILTER_H
@@ -211,7 +213,8 @@ enum ktape_probe_op {
  * @offset: bytes from the symbol; zero for a return probe
  * @hits: out: number of recorded hits while any session wanted the probe
  * @missed: out: number of hits that could not be recorded: inside another probe,
- *	inside the reading of the trace clock, or with too many calls at once
+ *	inside the reading of the trace clock, while RCU did not watch the CPU, or with
+ *	too many calls at once
  * @symbol: name of the function, NUL-terminated
  *
  * Arguments and values that are kernel addresses are recorded as tokens.

@@ -18,8 +18,8 @@
 	0xf4000000U /* tracepoints: a number in the trace */
 
 /*
- * Not an event: fields of the Linux event whose record follows, which the event table does not
- * have (uapi/README.md).
+ * Not an event: those fields of the Linux event in the next record that the event table does
+ * not have (uapi/README.md).
  */
 #define KTAPE_FORMAT_ID_FIELDS 0xf4ffffffU
 

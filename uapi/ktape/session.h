@@ -2,6 +2,8 @@
 /*
  * Sessions of other programs, readers, and what a discard session does when its
  * readers are slow.  Part of the contract, see ktape/abi.h.
+ *
+ * [W]: only with a descriptor that may control its session, else EPERM (ktape/ioctl.h).
  */
 #ifndef _KTAPE_SESSION_H
 #define _KTAPE_SESSION_H
@@ -64,8 +66,8 @@ struct ktape_session_info {
  * struct ktape_session_list - all sessions (SESSIONS)
  * @size: bytes of the structure
  * @nr: in: capacity of @entries; out: number of sessions, even if larger
- * @entry_size: bytes of one of the caller's entries, at least the first size of
- *	struct ktape_session_info and at most a page; the kernel fills members that
+ * @entry_size: bytes of one of the caller's entries, at least
+ *	KTAPE_SESSION_INFO_FIRST and at most a page; the kernel fills members that
  *	it does not know with zeros
  * @reserved: zero
  * @entries: pointer to struct ktape_session_info[], @entry_size bytes apart; may
@@ -96,7 +98,7 @@ struct ktape_session_list {
  * OPEN returns a new descriptor (close-on-exec) with its own position in each
  * ring.  Without READONLY, it may control the session if the descriptor of the
  * ioctl may control its own session.  The caller needs the same rights as for
- * open(2) of the device, and CAP_SYSLOG for a session with SESSION_LOG.  ENOENT:
+ * open(2) of the device, and CAP_SYSLOG for a session with KTAPE_SESSION_LOG.  ENOENT:
  * there is no such session.
  *
  * DESTROY [W] stops a session and ends it: name and number are free at once.  A

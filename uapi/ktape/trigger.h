@@ -5,6 +5,11 @@
  * A session has up to KTAPE_TRIGGERS triggers.  A trigger sees the events that its
  * session records.  It does not see events that a filter holds back, events that
  * are not in the profile, and events while the session is stopped.
+ *
+ * A pair is two events, the begin and the end of something; a gate may replace them by one
+ * event, the pair's span (enum ktape_gate in ktape/filter.h).
+ *
+ * [W]: only with a descriptor that may control its session, else EPERM (ktape/ioctl.h).
  */
 #ifndef _KTAPE_TRIGGER_H
 #define _KTAPE_TRIGGER_H

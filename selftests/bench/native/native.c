@@ -5,7 +5,8 @@
  *   native			nanoseconds by number of arguments: minimum and
  * 				10th percentile of floor, floor with cmpxchg,
  * 				ring
- *   native VARIANT NARGS N	write N events and do nothing else, for callgrind
+ *   native VARIANT NARGS N	write N events and do nothing else, for callgrind;
+ * 				VARIANT: ring, floor, cmpxchg or nothing
  *
  * Time is measured by rdtsc around chunks of 4000 events. Rounds of the
  * variants alternate; printed are the minimum and the 10th percentile of all

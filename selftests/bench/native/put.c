@@ -29,6 +29,7 @@ static __always_inline void floor_put(u32 code, const unsigned int nargs,
 	u64 ts = kt_clock();
 	u32 *p = (u32 *)(floor_ring.base + (w & floor_ring.mask));
 
+	/* Nothing nests here. */
 	if (reserve && !kt_try_cmpxchg_local(&floor_ring.position, &w, end))
 		__builtin_trap();
 
@@ -47,6 +48,7 @@ static __always_inline void floor_put(u32 code, const unsigned int nargs,
 		WRITE_ONCE(floor_ring.position, end);
 }
 
+/* Opcode 32 is sched_switch, of class 3; dat20 is any number. */
 #define PUT(n)                                                                     \
 	static noinline void floor##n(struct kt_ring *r, u32 a0, u32 a1, u32 a2)   \
 	{                                                                          \

@@ -97,7 +97,10 @@ static uint64_t counted(void)
 	return sum_matching_lines(STATS, formats, NULL);
 }
 
-/* What is recorded of counting itself does not count. */
+/*
+ * What is recorded of counting itself does not count: after the first of these counts, that is
+ * what two of them record.  A tick of the guest's TSC is an instruction (QEMU's icount).
+ */
 static void run_load_slices(const char *set)
 {
 	const struct work *w = works;
@@ -128,6 +131,7 @@ static void mix(const char *rounds)
 	uint64_t before, own;
 
 	prepare_load();
+	/* As in run_load_slices(). */
 	before = counted();
 	own = counted() - before;
 	before += 2 * own;

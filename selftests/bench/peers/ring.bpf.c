@@ -136,7 +136,7 @@ int BPF_PROG(sys_enter, struct pt_regs *regs, long id)
 	return put(EVENT_sys_enter, id, 0);
 }
 
-/* The number of the call is in the registers; the result is enough with the thread. */
+/* Without the number of the call: it is that of the thread's last sys_enter. */
 SEC("tp_btf/sys_exit")
 int BPF_PROG(sys_exit, struct pt_regs *regs, long result)
 {

@@ -94,6 +94,7 @@ static struct bpf_object *load_bpf_object(const char *path, const char *events,
 	return object;
 }
 
+/* Read the programs' variable lost, the only one in their .bss. */
 static unsigned long long bpf_lost_records(struct bpf_object *object)
 {
 	int fd = bpf_object__find_map_fd_by_name(object, ".bss");

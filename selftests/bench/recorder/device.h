@@ -17,7 +17,7 @@ void device_make(char **files, int nr);
 
 struct ktape_device *device_get(void);
 
-/* Read by the recorder's loop: there is something to do. */
+/* Return: the eventfd that the recorder's loop reads to wait until there is something to do. */
 int device_ready(void);
 
 /* Fill so many blocks in another thread. */

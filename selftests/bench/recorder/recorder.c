@@ -87,6 +87,7 @@ int main(int argc, char **argv)
 	options.dir = argv[2];
 	if (!strcmp(argv[1], "null")) {
 		nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+		/* io_uring does not call the wrapper of pwritev(). */
 		options.flags = KTAPE_RECORD_NO_URING;
 		if (nowhere < 0)
 			recorder_fail("/dev/null", -errno);

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
 /* clang-format off */
-/* Control: opcodes 1 to 15 and 239.  Included by ktape/events.h. */
+/*
+ * Control: opcodes 1 to 15 and 239.  Included by ktape/events.h.
+ *
+ * The generation in profile and filter records is that of struct ktape_block: it counts the
+ * changes of profile and filters, and starts.
+ */
 
 KTAPE_EVENT(1, CLOCK_SYNC, clock_sync, CONTROL,
 	    "one moment on the trace clock and on the system clocks")

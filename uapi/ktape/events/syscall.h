@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
 /* clang-format off */
-/* System calls: opcodes 60 to 65.  Included by ktape/events.h. */
+/*
+ * System calls: opcodes 60 to 65.  Included by ktape/events.h.
+ *
+ * A span replaces a start and its end if they have a duration gate (ktape/filter.h).
+ */
 
 KTAPE_EVENT(60, SYS_ENTER, sys_enter, SYSCALL, "a system call starts")
 	KTAPE_BITS(SYSCALL, nr, 16, "number of the system call")

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
 /* clang-format off */
-/* Timers and work: opcodes 76 to 100.  Included by ktape/events.h. */
+/*
+ * Timers and work: opcodes 76 to 100.  Included by ktape/events.h.
+ *
+ * A span replaces a start and its end if they have a duration gate (ktape/filter.h).
+ */
 
 KTAPE_EVENT(76, TIMER_INIT, timer_init, TIMER, "a timer is prepared")
 KTAPE_ARGS()
