@@ -171,7 +171,7 @@ static bool is_absolute(const struct ctf *c, const char *name)
 	       kt_tp_is_one_of(name, "sched_wakeup|sched_wakeup_new|sched_waking");
 }
 
-/* Set which field has a priority that is not relative. */
+/* Set which field has a priority that is not relative: fields_read.c makes it relative. */
 static void find_prio(const struct ctf *c, struct lt_class *class)
 {
 	class->prio = -1;
@@ -295,7 +295,7 @@ static int own_fields(struct ctf *c, struct lt_class *class)
 
 /**
  * lt_class_bind() - find out what the events of a class become
- * @tp: memory of the mapping
+ * @tp: state of format/tracepoint.h, which makes our events of tracepoints
  * @c: the metadata
  * @e: the class in it
  * @class: filled

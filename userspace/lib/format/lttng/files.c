@@ -217,7 +217,7 @@ static int add_ctf_stream(struct kt_import *in, struct lt_streams *t,
 	*s = (struct lt_stream){
 		.fd = fd,
 		.trace = f->trace,
-		.cpu = (uint32_t)t->nr,
+		.cpu = (uint32_t)t->nr, /* for packets that do not say their CPU */
 		.files = calloc(nr, sizeof(*s->files)),
 		.nr_files = nr,
 	};

@@ -20,7 +20,10 @@
 
 #define RECORD '\x1e'
 
-/* Which part of a packet is described: it decides on roles and names. */
+/*
+ * Which part of a packet is described: it decides on roles and names.  Contexts of events are
+ * PAYLOAD: none of their fields has a role.
+ */
 enum scope { HEADER, CONTEXT, EVENT_HEADER, PAYLOAD };
 
 /**
@@ -134,7 +137,7 @@ static const struct ctf_member *find_meta2_member(const struct ctf_type *t,
 
 /*
  * Write where the field is that a length or a variant goes by: in the same structure, or in
- * the context of the event.
+ * the context of the event.  ktape's own metadata refer to no other place.
  */
 static void put_location(FILE *f, const char *key, const char *field, struct place p)
 {
@@ -246,7 +249,7 @@ static void put_type(FILE *f, const struct ctf_type *t, struct place p)
 	case CTF_SEQUENCE:
 		put_meta2_array(f, t, p);
 		return;
-	default:
+	default: /* CTF 1.8 has no numbers of variable length */
 		put_meta2_number(f, t, p);
 		return;
 	}

@@ -5,7 +5,7 @@
  * call.c and user.c, the metadata in meta.c.
  *
  *	DIR/metadata
- *	DIR/channel0_N	stream of CPU N: packets of up to 64 KiB
+ *	DIR/channel0_N	stream of CPU N: packets of up to 64 KiB, or of one larger event
  *
  *	packet	| magic 32 | uuid 128 | stream id 32 | instance 64 |	header
  *		| begin 64 | end 64 | content 64 | size 64 |		context
@@ -420,6 +420,7 @@ static int lttng_end(struct kt_sink *s)
 	return err ? err : commit_lttng_folder(t);
 }
 
+/* As kt_codec_out.move: go to a folder that is empty or has a trace of this kind to replace. */
 static int lttng_move(struct kt_sink *s, int folder)
 {
 	struct lttng *t = s->state;

@@ -305,7 +305,8 @@ static void find_order(struct ctf *c, const char *text, size_t len)
  * @len: bytes of @text
  * @error: filled on -EBADMSG
  *
- * Return: 0, -EBADMSG or -ENOMEM.  If @c->limit is set, it says why, whatever is returned.
+ * Return: 0, -EBADMSG or -ENOMEM.  If it fails with @c->limit set, that text is the reason, also
+ * where @error has another one.
  */
 int ctf_parse_tsdl(struct ctf *c, const char *text, size_t len,
 		   struct ktape_error *error)
@@ -320,7 +321,7 @@ int ctf_parse_tsdl(struct ctf *c, const char *text, size_t len,
 	};
 
 	c->version = 1;
-	c->origin.freq = 1000000000;
+	c->origin.freq = 1000000000; /* unless a clock is declared: ctf_bind_clocks() */
 	find_order(c, text, len);
 	tsdl_next(&p);
 	while (p.token != TSDL_END && !p.failed)
