@@ -153,7 +153,7 @@ static void put_recorded_filter(struct html *h, struct html_cpu *c,
 	if (kind >= KTAPE_FILTER_KINDS)
 		return;
 	end_filter(h, e->cpu, kind, now);
-	if ((e->dat20 >> 5 & 3) != KTAPE_PHASE_ON)
+	if ((e->dat20 >> 5 & 3) != KTAPE_PHASE_ON) /* bits 5 and 6: the phase */
 		return;
 	if (!r->filters)
 		r->filter_from = html_earlier(r->filter_from, now);
