@@ -236,7 +236,7 @@ void pf_extra(struct perfetto *pf, const struct ktape_event *e)
 
 	kt_user_event_init(&t);
 	if (kt_user_extra_of(&t, e)) {
-		/* A name of the event table needs no escapes, and has no offset. */
+		/* The name of an event needs no escapes, and has no offset. */
 		t.name = (struct kt_name){ name, strlen(name), true, 0 };
 		put_perfetto_instant(pf, &l, &t);
 	} else if (t.no_memory) {

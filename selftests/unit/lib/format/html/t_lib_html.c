@@ -539,9 +539,9 @@ static void dead_thread(void)
 }
 
 /*
- * The wide events of system calls take the place of sys_enter and sys_exit, which a profile with them
- * does not have.  The page says that calls are not recorded (HTML_OFF_CALLS) only if neither form
- * of an end is: here in the last case.
+ * The wide events of system calls take the place of sys_enter and sys_exit, which a profile with
+ * them does not have.  The page says that calls are not recorded (HTML_OFF_CALLS) only if neither
+ * form of a begin or of an end is: here in the last case.
  */
 static void wide_calls(void)
 {
