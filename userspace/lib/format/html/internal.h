@@ -188,7 +188,8 @@ struct html_cost {
  * @flags: of its span: HTML_NO_BEGIN or 0
  * @depth: running interrupt handlers
  * @irqs: these, the innermost last
- * @losses: the last loss of each ring; its @dur grows while it goes on
+ * @losses: the last loss of each ring, @kind HTML_LOST; its @dur grows while it goes on.  @kind
+ *	HTML_RUN, 0: none
  * @recorded: what is recorded
  * @cost: what the tracer costs
  */

@@ -83,6 +83,10 @@ static uint32_t mark_depth(const struct html *h, uint64_t key)
 	return depth;
 }
 
+/*
+ * Begin or end a marker.  While it is open HTML_NEST times, further begins are not drawn, and
+ * their ends end outer ones.
+ */
 static void put_html_mark(struct html *h, const struct kt_line *l, int64_t now)
 {
 	const struct ktape_event *e = l->event;

@@ -239,7 +239,7 @@ static void set_time(struct kt_import *in, struct lt_stream *s)
 	s->next_event.ts = kt_max(time, s->delivered);
 	if (time < s->delivered) {
 		step = place_of(s, s->delivered, s->delivered - time);
-		step.steps = !s->stepped;
+		step.steps = !s->stepped; /* early events in a row are one step back */
 		kt_import_count_back(in, &step);
 	}
 	s->stepped = time < s->delivered;

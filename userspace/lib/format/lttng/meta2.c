@@ -200,7 +200,10 @@ static void put_struct(FILE *f, const struct ctf_type *t, struct place p)
 	fputs("]}", f);
 }
 
-/* Write the values of the tag that choose an option: those of the label of its name. */
+/*
+ * Write the values of the tag that choose an option: those of the label of its name, of which
+ * ktape's own metadata have one.
+ */
 static void put_meta2_ranges(FILE *f, const struct ctf_type *tag, const char *option)
 {
 	for (unsigned int i = 0; tag && i < tag->nr_labels; i++) {

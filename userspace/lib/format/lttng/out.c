@@ -55,8 +55,8 @@
  * @written: bytes of whole packets in the file
  * @seq: number of the next packet
  * @discarded: events lost so far
- * @first: time of the packet's first event, in ns
- * @last: time of the last event, in ns
+ * @first: time at which the packet begins: of its first event, or of the end of its loss, in ns
+ * @last: time of the last event, or of that end, in ns: no later time is earlier
  * @owed: a loss came that no packet counts yet: the next one does
  * @lost_to: its end, in ticks; valid if @owed
  */

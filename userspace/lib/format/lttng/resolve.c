@@ -444,7 +444,7 @@ static bool walk_type(struct walk *w, const struct ctf_type **place,
 	struct ctf_type *t;
 	bool ok;
 
-	/* What is deeper is not read. */
+	/* What is deeper cannot be read: ctf_read() fails there. */
 	if (!(*place)->refers || w->depth > CTF_DEPTH)
 		return true;
 	t = own_type(w, place);

@@ -254,6 +254,7 @@ static bool parse_statement(struct tsdl *p)
 		return tsdl_parse_typedef(p);
 	if (tsdl_is(p, "struct") || tsdl_is(p, "variant") || tsdl_is(p, "enum"))
 		return tsdl_parse_type(p) && tsdl_expect(p, ";");
+	/* Also the ";" behind "enum NAME", which declares nothing and is no error. */
 	if (p->token == TSDL_WORD || tsdl_is(p, ";")) { /* callsite and others */
 		tsdl_skip_statement(p);
 		tsdl_accept(p, ";");

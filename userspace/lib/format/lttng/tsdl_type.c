@@ -174,7 +174,8 @@ static bool parse_range(struct tsdl *p, struct ctf_range *r, int64_t *last)
 
 /*
  * Parse "enum [NAME] [: TYPE] { label = 0, ... }", or "enum NAME", which was declared before.
- * Return: the type; NULL after tsdl_bad(), or if NAME was not declared, which the caller reports.
+ * Return: the type; NULL after tsdl_bad(), or if NAME was not declared, which a caller that needs
+ * the type reports.
  */
 static const struct ctf_type *parse_enum(struct tsdl *p)
 {

@@ -33,8 +33,8 @@ static int64_t fixed_of(const struct kt_user_field *f)
 }
 
 /*
- * Check whether a field is the length of the next one, as LTTng names it and as we would
- * name it: the next one declares it then.
+ * Check whether a field is the length of the next one, by its value and the name that LTTng gives
+ * such a field.  The metadata of the next one then declare it, under this name.
  */
 static bool is_length(const struct kt_user_event *t, unsigned int i)
 {

@@ -133,7 +133,8 @@ static int take_sample(struct kt_import *s, const uint8_t *record, size_t len,
 	}
 	err = place_perf_event(s, &sample, offset, &at);
 	if (!err)
-		err = kt_tp_process(&f->tp, &at, sample.tid, sample.pid, false);
+		err = kt_tp_process(&f->tp, &at, sample.tid, sample.pid,
+				    false /* begins */);
 	if (err)
 		return err == -ERANGE ? 0 : err;
 	f->tp.more = f->fields.list;
@@ -153,7 +154,8 @@ static int take_perf_switch(struct kt_import *s, const uint8_t *record,
 	pd_read_tail(f, record, len, &sample);
 	err = place_perf_event(s, &sample, offset, &at);
 	if (!err)
-		err = kt_tp_process(&f->tp, &at, sample.tid, sample.pid, false);
+		err = kt_tp_process(&f->tp, &at, sample.tid, sample.pid,
+				    false /* begins */);
 	if (err)
 		return err == -ERANGE ? 0 : err;
 	return pd_emit_switch(s, record, len, &at);

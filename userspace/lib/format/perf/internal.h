@@ -165,10 +165,10 @@ struct pd_attr {
 };
 
 /**
- * struct pd_sample - what a record says of itself
+ * struct pd_sample - what a record says of itself; what it does not say stays as it was
  * @attr: attribute of its event
  * @id: id of its event, 0: not known
- * @ts: its time in ns
+ * @ts: its time in ns, 0: it has none
  * @cpu: its CPU, or PD_CPU_UNKNOWN
  * @pid: its process
  * @tid: its thread
