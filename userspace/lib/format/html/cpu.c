@@ -126,7 +126,7 @@ static void learn_html_thread(struct html *h, struct html_cpu *c,
 	    !kt_event_runs(e))
 		return;
 	end_html_run(h, c, e->cpu, now, UINT32_MAX, HTML_NO_END);
-	/* A context record comes when the thread begins to run, any other event later. */
+	/* A context record says that the CPU changes to the thread, any other only that it runs. */
 	begin_html_run(h, c, l, tid, now, context ? 0 : HTML_NO_BEGIN);
 }
 

@@ -11,7 +11,7 @@
 #include "internal.h"
 
 #define RECORD_MAX 65536U
-/* Bytes unpacked at once: more than a record, so each step completes at least one. */
+/* Bytes unpacked at once: more than a record, so a full step completes at least one. */
 #define STEP (16 * RECORD_MAX)
 #define BLOCK_HEAD \
 	3U /* bytes that zstd asks for between two blocks: RFC 8878 */

@@ -7,7 +7,7 @@
 
 /*
  * Put the sequence of a packet.  The first packet of PF_SEQUENCE_FTRACE clears what a reader knows
- * of the sequence; the others need what came before, as interned symbols.
+ * of the sequence; the others need what came before, such as interned symbols.
  */
 static char *put_sequence(struct perfetto *pf, char *p, uint32_t sequence)
 {
