@@ -108,7 +108,7 @@ static void put_html_switch(struct html *h, struct html_cpu *c,
 		end_html_run(h, c, e->cpu, now, state, 0);
 	else
 		html_thread_off(h, prev, now, state, 0);
-	c->depth = 0;
+	c->depth = 0; /* no interrupt goes on at a switch: ends are missing */
 	html_note_name(h, l, (int32_t)ktape_event_arg(e, 1), now);
 	begin_html_run(h, c, l, (int32_t)ktape_event_arg(e, 1), now, 0);
 }
@@ -126,6 +126,7 @@ static void learn_html_thread(struct html *h, struct html_cpu *c,
 	    !kt_event_runs(e))
 		return;
 	end_html_run(h, c, e->cpu, now, UINT32_MAX, HTML_NO_END);
+	/* A context record says that the CPU changes to the thread, any other only that it runs. */
 	begin_html_run(h, c, l, tid, now, context ? 0 : HTML_NO_BEGIN);
 }
 
@@ -277,7 +278,10 @@ void html_cpu_lost(struct html *h, const struct ktape_notice *n)
 	if (!c)
 		return;
 	loss = &c->losses[n->ring == KTAPE_RING_CONTROL];
-	/* A control ring has no switches. */
+	/*
+	 * A lost control record may have ended the recording.  But what a control ring has only
+	 * overwritten hides nothing of the events after it: it has no switches.
+	 */
 	if (!late || n->ring == KTAPE_RING_EVENT) {
 		end_html_run(h, c, n->cpu, from, UINT32_MAX, HTML_NO_END);
 		c->depth = 0;

@@ -82,7 +82,8 @@ enum html_group {
 #define HTML_MERGED   8U /* several spans, see level.c */
 
 /* State of a thread that is not running, in @b of HTML_WAIT. */
-#define HTML_WOKEN 16 /* runnable, because it was woken up; else enum state */
+#define HTML_WOKEN \
+	16 /* runnable, because it was woken up; else enum ktape_task_state */
 
 /**
  * struct html_span - an interval that the page draws
@@ -96,9 +97,9 @@ enum html_group {
  * @dur: ns
  * @a: WAIT: thread that woke it; CALL: result; LOST, LOSS, HELD: events; STATE: number of the
  *	string that names its row; else an id
- * @b: WAIT: state; CALL: number and table; RUN, ON: state at the end; OFF: 1 = all of the
- *	group; FILTER: entries; BLOCK: sector; LOSS: kind of ring; LOST: missing packets << 8 |
- *	reasons, as in struct ktape_notice
+ * @b: WAIT: state; CALL: number and table (KT_CALL_KEY); RUN, ON: enum ktape_task_state at the
+ *	end, UINT32_MAX = not known; OFF: 1 = all of the group; FILTER: entries; BLOCK: sector;
+ *	LOSS: kind of ring; LOST: missing packets << 8 | reasons, as in struct ktape_notice
  * @count: 1, or the number of merged spans
  * @busy: sum of the durations of merged spans
  * @longest: longest of them
@@ -126,7 +127,10 @@ struct html_bytes {
 	size_t cap;
 };
 
-/* A running interrupt handler or timer. */
+/*
+ * A running interrupt handler or timer.  @kind: enum html_kind; @id: its number, or the token of
+ * its function; @name: number of its name; @begin: since when.
+ */
 struct html_irq {
 	uint8_t kind;
 	uint32_t id;
@@ -181,10 +185,11 @@ struct html_cost {
  * @tid: running thread
  * @name: its name
  * @since: since when
- * @flags: of its span
+ * @flags: of its span: HTML_NO_BEGIN or 0
  * @depth: running interrupt handlers
  * @irqs: these, the innermost last
- * @losses: the last loss of each ring; its @dur grows while it goes on
+ * @losses: the last loss of each ring, @kind HTML_LOST; its @dur grows while it goes on.  @kind
+ *	HTML_RUN, 0: none
  * @recorded: what is recorded
  * @cost: what the tracer costs
  */
@@ -213,12 +218,12 @@ enum html_doing { HTML_UNKNOWN, HTML_RUNS, HTML_READY, HTML_BLOCKED };
  * @name: its name
  * @reason: string: why it blocks
  * @since: since when it does @doing
- * @state: enum state with which it left the CPU
+ * @state: enum ktape_task_state with which it left the CPU
  * @woken: it was woken since then
- * @waking: when
+ * @waking: when: at the first of sched_waking and sched_wakeup
  * @ready: when it stood in a run queue; valid if @queued
  * @queued: see @ready
- * @waker: the thread that woke it
+ * @waker: the thread that woke it, -1 = not known
  * @cpu: CPU where it runs or ran last
  * @queue: CPU in whose run queue it stands while it is runnable
  * @queue_since: since when; valid if @moved

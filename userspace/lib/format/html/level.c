@@ -127,7 +127,7 @@ static void merge_all(struct html *h)
 		for (size_t i = 0; i < nr; i++) {
 			const struct html_span s = v->spans[i];
 
-			place_span(h, &s);
+			place_span(h, &s); /* all had room before */
 		}
 	} while (v->nr - v->nr_lost > v->most / 4 * 3 && v->short_ns < MOST_SHORT);
 }

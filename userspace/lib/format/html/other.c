@@ -83,6 +83,10 @@ static uint32_t mark_depth(const struct html *h, uint64_t key)
 	return depth;
 }
 
+/*
+ * Begin or end a marker.  While it is open HTML_NEST times, further begins are not drawn, and
+ * their ends end outer ones.
+ */
 static void put_html_mark(struct html *h, const struct kt_line *l, int64_t now)
 {
 	const struct ktape_event *e = l->event;
@@ -157,6 +161,8 @@ static void put_mark_value(struct html *h, const struct kt_line *l, int64_t now)
  * blocks took since the sample before.  The value is an estimate of the time in the
  * tracer for each millisecond of this CPU, in nanoseconds: the events since the sample
  * before, each taking the mean of the samples so far, as in ktape verify.
+ *
+ * Arguments: ticks that one event took, 0 = no sample; blocks opened; ticks that these took.
  */
 static void put_tracer(struct html *h, const struct kt_line *l, int64_t now)
 {
@@ -274,6 +280,7 @@ static void put_html_gate(struct html *h, const struct kt_line *l, int64_t now)
 			     ktape_event_arg(e, 0);
 	ktape_event_field(e, "start", &start);
 	ktape_event_field(e, "ret", &result);
+	/* Of a call, @id has the number, and above it the table and KT_CALL_LARGE. */
 	s.kind = gates[i].kind;
 	s.name = html_name(h, l, gates[i].type,
 			   s.kind == HTML_CALL ? id & 0xffff : id);

@@ -24,9 +24,10 @@
  * follows the CPUs, thread.c the threads, other.c the rest.  They are in memory until
  * the end, at most HTML_SPANS (option "spans"); level.c merges the shortest if there
  * are more.  Events beyond HTML_EVENTS (option "events") are only drawn, except up to HTML_RARE
- * marks, exceptions and control records; the page says both.  Of a range (option "exact") the
- * page has all spans and events; then outside of it only these three kinds are kept.  A block
- * that is damaged is named by the page with its offset, and the rest is shown.
+ * rare ones: those of programs (marks and others), exceptions, control records and unknown
+ * opcodes; the page says both.  Of a range (option "exact") the page has all spans and events;
+ * then outside of it only the rare ones are kept.  A block that is damaged is named by the page
+ * with its offset, and the rest is shown.
  */
 #include <stdio.h>
 
@@ -126,8 +127,9 @@ static bool is_rare(const struct ktape_event *e)
 }
 
 /*
- * Check whether the page keeps an event with its fields.  Those of the exact range are counted, and
- * fail the sink if they are too many; so are rare ones that are kept beyond the others.
+ * Check whether the page keeps an event with its fields.  Events of the exact range are counted,
+ * and fail the sink if they are too many.  Rare ones that are kept beyond the others are counted
+ * in @h->rare.
  */
 static bool may_keep(struct html *h, const struct ktape_event *e, int64_t now)
 {

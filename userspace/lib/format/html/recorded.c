@@ -54,7 +54,19 @@ static void put_recorded_off(struct html *h, uint32_t cpu, unsigned int group,
 		html_span(h, &s);
 }
 
-/* Add a span with the names of the events of a group that are not in @mask. */
+/* Check whether an event of a group is recorded; that of a call also in its wide form. */
+static bool is_recorded(const struct html_recorded *r, uint8_t opcode)
+{
+	if (opcode == KTAPE_EV_SYS_ENTER &&
+	    kt_mask_has(r->mask, KTAPE_EV_SYS_ENTER_WIDE))
+		return true;
+	if (opcode == KTAPE_EV_SYS_EXIT &&
+	    kt_mask_has(r->mask, KTAPE_EV_SYS_EXIT_WIDE))
+		return true;
+	return kt_mask_has(r->mask, opcode);
+}
+
+/* Add a span with the names of the events of a group that are not recorded. */
 static void put_recorded_group(struct html *h, uint32_t cpu, unsigned int group,
 			       const struct html_recorded *r, int64_t now)
 {
@@ -64,7 +76,7 @@ static void put_recorded_group(struct html *h, uint32_t cpu, unsigned int group,
 	for (size_t i = 0; i < groups[group].nr; i++) {
 		uint8_t opcode = groups[group].opcodes[i];
 
-		if (kt_mask_has(r->mask, opcode))
+		if (is_recorded(r, opcode))
 			continue;
 		p = nr++ ? kt_put_str(p, ", ") : p;
 		p = kt_put_str(p, ktape_event_desc(opcode)->name);
@@ -153,7 +165,7 @@ static void put_recorded_filter(struct html *h, struct html_cpu *c,
 	if (kind >= KTAPE_FILTER_KINDS)
 		return;
 	end_filter(h, e->cpu, kind, now);
-	if ((e->dat20 >> 5 & 3) != KTAPE_PHASE_ON)
+	if ((e->dat20 >> 5 & 3) != KTAPE_PHASE_ON) /* bits 5 and 6: the phase */
 		return;
 	if (!r->filters)
 		r->filter_from = html_earlier(r->filter_from, now);

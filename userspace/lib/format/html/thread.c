@@ -11,7 +11,6 @@
  */
 #include "internal.h"
 
-/* In dat20 of a system call. */
 /* In dat20 of a wake-up or migration: priority, then the CPU to which the thread goes. */
 #define PRIO_BITS 8
 #define CPU_MASK  0xfffU
@@ -86,8 +85,9 @@ static void add_queue(struct html *h, const struct html_thread *t,
 }
 
 /*
- * End the wait of a thread at @now: blocked, then runnable.  A wait has the CPU of the
- * last run queue; if there were others, spans of HTML_QUEUE have all of them.
+ * End the wait of a thread at @now: blocked, then runnable; one span if it left the CPU runnable or
+ * was not woken.  A wait has the CPU of the last run queue; if there were others, spans of
+ * HTML_QUEUE have all of them.  @flags: HTML_NO_END if the wait goes on.
  */
 static void end_track_wait(struct html *h, const struct html_thread *t,
 			   int64_t now, uint8_t flags)
@@ -180,7 +180,7 @@ void html_thread_on(struct html *h, int32_t tid, uint32_t cpu, int64_t now,
  * @h: the page
  * @tid: the thread
  * @now: when
- * @state: enum state with which it leaves; UINT32_MAX = unknown
+ * @state: enum ktape_task_state with which it leaves; UINT32_MAX = unknown
  * @flags: HTML_NO_END if it may run on
  */
 void html_thread_off(struct html *h, int32_t tid, int64_t now, uint32_t state,

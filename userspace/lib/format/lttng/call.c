@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * System calls as LTTng declares them: syscall_entry_NAME and syscall_exit_NAME, an
- * event class for each number, table (64-bit or compat) and end.  Numbers without a
- * name share syscall_entry_unknown and syscall_exit_unknown, with the number in the
- * field id.
+ * event class for each number, table (native, compat or x32) and end; of x32 the name says
+ * nothing.  Numbers without a name share syscall_entry_unknown and syscall_exit_unknown, with
+ * the number in the field id.
  */
 #include "internal.h"
 

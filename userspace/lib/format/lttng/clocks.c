@@ -37,6 +37,7 @@ static void collect_clocks(struct search *s, const struct ctf_type *t)
 	s->depth--;
 }
 
+/* Equal names have one address: ctf_name(). */
 static const struct ctf_clock *find_clock(const struct ctf *c, const char *name)
 {
 	for (size_t i = 0; name && i < c->nr_clocks; i++) {

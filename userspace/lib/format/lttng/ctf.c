@@ -297,7 +297,7 @@ static bool read_ctf_elements(struct ctf_at *at, const struct ctf_type *t,
 		at->name = NULL;
 		if (!ctf_read(at, e, &one))
 			return false;
-		if (at->bit == before)
+		if (at->bit == before) /* elements without bits: the rest adds nothing */
 			break;
 	}
 	at->name = name;

@@ -43,6 +43,7 @@
 
 #include "ktape-event.h"
 
+/* Limits: a damaged or hostile trace must not take all memory or time. */
 #define CTF_DEPTH     16U	 /* of types inside types */
 #define CTF_TYPES     (1U << 18) /* of one trace */
 #define CTF_BYTES     (1U << 30) /* of all types of all traces of a session */
@@ -286,7 +287,7 @@ struct ctf_env {
  * @offset_s: its origin, in seconds since the epoch
  * @offset: rest of the origin, in ticks
  * @ahead: ticks that its times are ahead of those that are delivered (session.c)
- * @latest: the last tick that can be kept
+ * @latest: the last tick whose time is below 2^63 ns; a later one is delivered as this one
  */
 struct ctf_origin {
 	uint64_t freq;

@@ -9,8 +9,9 @@
  *	data-stream-class	packet context, event header, event context
  *	event-record-class	id, name, fields
  *
- * CTF2-SPEC-2.0 of the DiaMon workgroup.  Not read: attributes and extensions.  A field
- * class of a later version is an error, because its size is not known.
+ * CTF2-SPEC-2.0 of the DiaMon workgroup.  Not read: attributes, extensions, and fragments of
+ * other types, which are skipped.  A field class of a later version is an error, because its
+ * size is not known.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -27,6 +28,14 @@ struct alias2 {
 	const struct ctf_type *type;
 };
 
+/**
+ * struct ctf2 - metadata that are being parsed
+ * @c: filled
+ * @error: filled at the first error
+ * @aliases: names of types, the last declared one last
+ * @nr_aliases: entries of @aliases
+ * @depth: types inside types
+ */
 struct ctf2 {
 	struct ctf *c;
 	struct ktape_error *error;
@@ -37,7 +46,11 @@ struct ctf2 {
 
 static const struct ctf_type *parse_class(struct ctf2 *p, const struct json *j);
 
-/* Keep the first error.  Return: NULL, which functions that return bool return as false. */
+/*
+ * Keep the first error.  It may be wrong after a failed allocation, which ctf_parse_json() reports
+ * instead (@c->out_of_memory).
+ * Return: NULL, which functions that return bool return as false.
+ */
 static void *ctf2_error(struct ctf2 *p, const struct json *at, const char *why)
 {
 	if (p->error->text[0])
@@ -233,7 +246,9 @@ static bool take_ctf2_origin(struct ctf_type *t, const char *name)
 
 /*
  * Take the path to the field that a location refers to.  The location is an object with a
- * path, or in early versions the path itself, with its origin as the first element.
+ * path, or in early versions the path itself, with its origin as the first element.  Without an
+ * origin the path is relative, as ctf_new_type() has set it.
+ * Return: false after ctf2_error(), or without memory.
  */
 static bool take_location(struct ctf2 *p, const struct json *j,
 			  const char *name, struct ctf_type *t)
@@ -259,7 +274,7 @@ static bool take_location(struct ctf2 *p, const struct json *j,
 			t->up++;
 		if (path->kind != JSON_TEXT)
 			continue;
-		/* Not ctf_grow(): null makes a path shorter. */
+		/* Paths are short: each name gets a new array. */
 		more = ctf_alloc(p->c, (t->nr_path + 1) * sizeof(*more));
 		if (!more)
 			return false;
@@ -305,6 +320,7 @@ static const struct ctf_type *parse_array(struct ctf2 *p, const struct json *j,
 	t->element = member_class(p, j, "element-field-class");
 	if (!t->element)
 		return ctf2_error(p, j, "an array has no type of its elements");
+	/* A variant is aligned as its option, which only the packet says. */
 	t->align = t->element->kind == CTF_VARIANT ? 1 : t->element->align;
 	t->refers |= t->element->refers;
 	if (!to_align(p, j, "minimum-alignment", t))
@@ -351,7 +367,7 @@ static const struct ctf_type *parse_struct(struct ctf2 *p, const struct json *j)
 			return NULL;
 		more->type = type;
 		t->refers |= type->refers;
-		if (type->kind != CTF_VARIANT)
+		if (type->kind != CTF_VARIANT) /* as in parse_array() */
 			t->align = (uint16_t)kt_max(t->align, type->align);
 	}
 	return ctf_name_keys(p->c, t) ? t : NULL;
@@ -371,7 +387,10 @@ static bool parse_option(struct ctf2 *p, struct ctf_type *t, const struct json *
 	m->type = type;
 	if (ranges)
 		return parse_ranges(p, ranges, &m->ranges, &m->nr_ranges);
-	/* Without ranges the selector is a truth value: any number but 0. */
+	/*
+	 * Without ranges the selector is a truth value: any number but 0.  Taken as unsigned, the
+	 * first range is that of 2^63 and above.
+	 */
 	m->ranges = ctf_alloc(p->c, 2 * sizeof(*m->ranges));
 	if (!m->ranges)
 		return false;
@@ -517,7 +536,7 @@ static const struct ctf_type *optional_class(struct ctf2 *p, const struct json *
 	return m ? parse_class(p, m) : NULL;
 }
 
-/* Take the UUID of the trace, an array of 16 numbers. */
+/* Take the UUID of the trace, an array of 16 numbers.  Any other value counts as none. */
 static void take_uuid(struct ctf *c, const struct json *j)
 {
 	const struct json *n = json_member(j, "uuid");
@@ -588,7 +607,10 @@ static void take_trace(struct ctf2 *p, const struct json *j)
 	copy_ctf2_text(c->release, sizeof(c->release), env, "kernel_release");
 }
 
-/* Take which clock it is: that of the epoch, or one with an origin of its own. */
+/*
+ * Take which clock it is: that of the epoch, or one with an origin of its own.  The text of such an
+ * origin stands for the UUID that CTF 1.8 has: clocks with equal texts can be compared.
+ */
 static void take_identity(struct ctf2 *p, struct ctf_clock *c, const struct json *j)
 {
 	const struct json *origin = json_member(j, "origin");
@@ -617,7 +639,7 @@ static void take_ctf2_clock(struct ctf2 *p, const struct json *j)
 	/* Drafts have no id. */
 	c->name = ctf_name(p->c, id ? id : name ? name : "");
 	c->shown = ctf_name(p->c, name ? name : id ? id : "");
-	json_number(j, "frequency", &c->origin.freq);
+	json_number(j, "frequency", &c->origin.freq); /* else that of ctf_add_clock() */
 	if (!c->origin.freq)
 		ctf2_error(p, j, "the frequency of the clock is 0");
 	if (!offset)
@@ -707,7 +729,8 @@ static void check_structs(struct ctf2 *p)
  * @len: bytes of @text
  * @error: its text is "" before; filled on -EBADMSG
  *
- * Return: 0, -EBADMSG or -ENOMEM.  If @c->limit is set, it says why, whatever is returned.
+ * Return: 0, -EBADMSG or -ENOMEM.  If it fails with @c->limit set, that text is the reason, also
+ * where @error has another one.
  */
 int ctf_parse_json(struct ctf *c, const char *text, size_t len,
 		   struct ktape_error *error)
@@ -716,7 +739,7 @@ int ctf_parse_json(struct ctf *c, const char *text, size_t len,
 	const char *at = text, *end = text + len;
 
 	c->version = 2;
-	c->origin.freq = 1000000000;
+	c->origin.freq = 1000000000; /* unless a clock is declared: ctf_bind_clocks() */
 	while (at < end) {
 		const struct json *j;
 		const char *type;

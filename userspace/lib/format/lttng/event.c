@@ -6,8 +6,6 @@
  */
 #include "internal.h"
 
-#define TABLE_X32 (1U << 17) /* of a system call, in dat20 */
-
 /* Write an event that does not fit the event table, as ktape_other (lt_describe() declares it). */
 static char *put_raw_words(char *p, const struct ktape_event *e)
 {
@@ -23,7 +21,7 @@ static char *put_raw_words(char *p, const struct ktape_event *e)
 /* Count the fields that LTTng's event does not have.  Of a call it does not say that it is x32. */
 static void count_lttng_left_out(struct lttng *t, const struct ktape_event *e)
 {
-	if (lt_is_call(e->opcode) && e->dat20 & TABLE_X32)
+	if (lt_is_call(e->opcode) && e->dat20 & KT_CALL_X32)
 		kt_sink_miss(t->s, KT_LEFT_OUT, 1);
 	else
 		kt_left_out_count(&t->left_out[e->opcode], t->s, e);

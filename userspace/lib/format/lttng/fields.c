@@ -23,6 +23,7 @@
 	(2 * KT_TP_FIELDS) /* types of a payload that are examined, or of contexts */
 #define VISITS_ALL (1U << 22) /* the same of all classes */
 
+/* Declare a field that is no structure or variant, and one for its labels. */
 static void declare_leaf(struct lt_walk *w, const struct ctf_type *t)
 {
 	if (w->fields == KT_TP_FIELDS)
@@ -33,6 +34,7 @@ static void declare_leaf(struct lt_walk *w, const struct ctf_type *t)
 		lt_describe_field(&w->class->fixed[w->next++], w, NULL);
 }
 
+/* Declare what a type becomes; of a variant that is known only when an event is read. */
 static void declare_field(struct lt_walk *w, const struct ctf_type *t)
 {
 	size_t len;
@@ -98,7 +100,10 @@ static bool mark_names(struct lt_walk *w, const struct ctf_type *fields)
 	return true;
 }
 
-/* Find out what contexts say of the thread. */
+/*
+ * Find out what contexts say of the thread: tid is its id, vtid that in the name space of its
+ * process, procname its name.  Its process, pid or vpid, is taken only for a name.
+ */
 static void find_ctf_thread(struct lt_walk *w)
 {
 	w->real = has_context(w->c, w->class, "tid");
@@ -139,7 +144,7 @@ static bool declare_context(struct lt_walk *w, const struct ctf_class *e,
 		x->use[i] = use_of(w, e, &t->members[i]);
 		if (!lt_is_kept(x->use[i]))
 			continue;
-		if (x->use[i] == LT_CLASH)
+		if (x->use[i] == LT_CLASH) /* context.NAME: the payload has NAME */
 			lt_descend(w, "context");
 		len = lt_descend(w, lt_name(w->c, t->members[i].name));
 		declare_field(w, t->members[i].type);
@@ -171,7 +176,7 @@ static bool is_absolute(const struct ctf *c, const char *name)
 	       kt_tp_is_one_of(name, "sched_wakeup|sched_wakeup_new|sched_waking");
 }
 
-/* Set which field has a priority that is not relative. */
+/* Set which field has a priority that is not relative: fields_read.c makes it relative. */
 static void find_prio(const struct ctf *c, struct lt_class *class)
 {
 	class->prio = -1;
@@ -295,7 +300,7 @@ static int own_fields(struct ctf *c, struct lt_class *class)
 
 /**
  * lt_class_bind() - find out what the events of a class become
- * @tp: memory of the mapping
+ * @tp: state of format/tracepoint.h, which makes our events of tracepoints
  * @c: the metadata
  * @e: the class in it
  * @class: filled

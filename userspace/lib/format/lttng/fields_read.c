@@ -1,14 +1,21 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Read the fields of a CTF event as fields.c has declared those of its class, in the same order.
+ *
+ * What a variant has differs from event to event, so events of a class with one (@class->varies)
+ * get the names of their fields here, too.  A user event then numbers all its fields anew
+ * (lt_walk.loose).  An event that ktape has (lt_walk.split) keeps the numbers of the fields that
+ * all events of the class have, because kt_tp_bind() has noted these; fields inside variants get
+ * numbers behind them (lt_walk.extra).
  */
 #include "walk.h"
 
 static bool take_field(struct lt_walk *w, const struct ctf_type *t);
 
 /*
- * Return the number of the next field (struct lt_walk), or -1 if it is left out.  @t: its type,
- * NULL for the label of the field before it: if that is kept, there is room for the label.
+ * Return the number of the next field, or -1 if it is left out: @w->end fields were declared, and
+ * an event has at most KT_TP_FIELDS.  @t: its type, NULL for the label of the field before it: if
+ * that is kept, there is room for the label.
  * What is left out is counted; a field of an event that varies is described.
  */
 static int next_field(struct lt_walk *w, const struct ctf_type *t)
@@ -270,6 +277,7 @@ bool lt_values_read(struct lt_values *v, const struct ctf *c,
 		memcpy(v->fields, class->fixed,
 		       class->nr_fixed * sizeof(*v->fields));
 	}
+	/* A field that this event turns out not to have is empty, not that of the last event. */
 	for (unsigned int i = 0; class->varies && i < class->nr_fixed; i++) {
 		v->list[i] = (struct kt_tp_value){ .number = 0 };
 		v->at[i] = SIZE_MAX;

@@ -118,6 +118,7 @@ static int by_file_name(const void *a, const void *b)
 	return x->trace < y->trace ? -1 : x->trace > y->trace;
 }
 
+/* Check by traces and names whether two files may have parts of one stream. */
 static bool may_join(const struct found *a, const struct found *b)
 {
 	size_t len = common_length(a->name);
@@ -150,12 +151,14 @@ static int look_at_entry(struct found *f)
 	return ret == -ENOMEM ? ret : 0;
 }
 
+/* Check whether two files have parts of one stream, by their first packets. */
 static bool same_stream(const struct found *a, const struct found *b)
 {
 	return a->joins && b->joins && a->class->id == b->class->id &&
 	       a->cpu == b->cpu;
 }
 
+/* Order files by stream, then by number; those that are streams of their own come last. */
 static int by_packet(const void *a, const void *b)
 {
 	const struct found *x = a, *y = b;
@@ -217,7 +220,7 @@ static int add_ctf_stream(struct kt_import *in, struct lt_streams *t,
 	*s = (struct lt_stream){
 		.fd = fd,
 		.trace = f->trace,
-		.cpu = (uint32_t)t->nr,
+		.cpu = (uint32_t)t->nr, /* for packets that do not say their CPU */
 		.files = calloc(nr, sizeof(*s->files)),
 		.nr_files = nr,
 	};

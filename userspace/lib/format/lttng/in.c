@@ -41,7 +41,7 @@ struct lt_outside {
 /**
  * struct lt_in - a trace that is being read
  * @all: the traces
- * @tp: memory of the mapping
+ * @tp: state of format/tracepoint.h, which makes our events of tracepoints
  * @streams: the files
  * @queue: files with an event or a loss
  * @values: fields of the event
@@ -74,7 +74,11 @@ static uint64_t time_of(const struct lt_in *t, const struct lt_stream *s,
 			       ticks);
 }
 
-/* Keep a loss that is delivered before the next event, whose time is not earlier from here on. */
+/*
+ * Keep a loss that is delivered before the next event, whose time is not earlier from here on.
+ * @count: 0 = an unknown number.  There is room: next_packet() adds two at most, and is called when
+ * all were delivered.
+ */
 static void add_gap(struct lt_stream *s, uint64_t count, uint64_t from, uint64_t to)
 {
 	to = kt_max(to, s->delivered);
@@ -110,7 +114,9 @@ static uint64_t packet_begin_time(const struct lt_in *t, struct lt_stream *s)
 static int next_packet(struct kt_import *in, struct lt_stream *s)
 {
 	struct lt_in *t = in->state;
+	/* The packet that ends here: its loss began at @from, the end of the one before it. */
 	const uint64_t lost = s->lost, from = s->last_until;
+	/* Its own end, by its head and by what was delivered. */
 	const uint64_t before = s->begun ? s->until : time_of(t, s, 0);
 	const uint64_t end = kt_max(before, s->delivered);
 	struct ktape_error error;
@@ -233,7 +239,7 @@ static void set_time(struct kt_import *in, struct lt_stream *s)
 	s->next_event.ts = kt_max(time, s->delivered);
 	if (time < s->delivered) {
 		step = place_of(s, s->delivered, s->delivered - time);
-		step.steps = !s->stepped;
+		step.steps = !s->stepped; /* early events in a row are one step back */
 		kt_import_count_back(in, &step);
 	}
 	s->stepped = time < s->delivered;
@@ -251,6 +257,7 @@ static int next_event(struct kt_import *in, struct lt_stream *s)
 	int ret;
 
 	while (!s->nr_gaps && !s->ended) {
+		/* No class: no packet was read yet. */
 		ret = s->class ? lt_event_next(&s->trace->c, s, &error) : LT_END;
 		if (ret == LT_OK && s->time > s->class->origin.latest)
 			report_far(in, s);

@@ -8,7 +8,7 @@
 
 #include "internal.h"
 
-#define FIELDS_MAX    9
+#define FIELDS_MAX    9 /* of a row; behind fewer comes one without names */
 #define DEADLINE_PRIO 255
 #define IDLE_EXIT     255
 #define SECTOR_BYTES  512
@@ -99,6 +99,7 @@ static const struct row {
 	{ KTAPE_EV_SCHED_PI_SETPRIO,
 	  "sched_pi_setprio",
 	  { THREAD, { "old_prio", "oldprio", PRIO }, { "new_prio", "newprio", PRIO } } },
+	/* As in LTTng, the name of the thread that waits, and the id of the one it waits for. */
 	{ KTAPE_EV_SCHED_PROCESS_WAIT,
 	  "sched_process_wait",
 	  { { "tid", "comm", CURRENT }, { "tid", "tid", S32 } } },
@@ -113,6 +114,7 @@ static const struct row {
 	    { "child_tid", "child_comm", COMM },
 	    { "child_tid", "child_tid", S32 },
 	    { "child_tgid", "child_pid", S32 } } },
+	/* The path of the file is not recorded: the thread's name, its last part, stands for it. */
 	{ KTAPE_EV_PROCESS_EXEC,
 	  "sched_process_exec",
 	  { { "tid", "filename", NAME },
@@ -305,6 +307,7 @@ static char *put_lttng_name(char *p, const struct kt_line *l, unsigned int type,
 	return put_lttng_string(p, name.text, name.len);
 }
 
+/* Return the process of the thread at the time of the event; @tid if it is not known. */
 static uint64_t lttng_process_of(const struct kt_line *l, uint64_t tid)
 {
 	const struct ktape_object_info *o = NULL;
@@ -362,7 +365,10 @@ static char *put_lttng_value(char *p, const struct lttng *t,
 	}
 }
 
-/* Write a field of the event table: a 64-bit number, a text, or a sequence. */
+/*
+ * Write a field of the event table: a 64-bit number, a text, or a sequence.  The place
+ * KTAPE_PLACE_BLOB does not come here: it is no field, kt_fields_next() only goes past it.
+ */
 static char *put_lttng_field(char *p, const struct kt_slot *f,
 			     const struct kt_fields *at)
 {
@@ -397,8 +403,8 @@ static char *put_table_fields(char *p, const struct ktape_event *e)
 }
 
 /*
- * Write the values of an event without its extra fields.  @without: fields of the row that are
- * left out, a bit for each.
+ * Write the values of an event without its extra fields.  @id: its event id, an opcode or that of a
+ * system call; @without: fields of the row that are left out, a bit for each.
  */
 char *lt_put_own(char *p, const struct lttng *t, const struct kt_line *l,
 		 uint32_t id, uint32_t without)
@@ -495,7 +501,8 @@ void lt_class_name(char name[LT_NAME_ROOM], const struct lttng *t, uint32_t id)
  * lt_each_name() - pass on the names of an event class's fields
  * @t: trace being written
  * @id: its event id, below LT_USERS and not 0
- * @take: called with each name
+ * @take: called with each name, and the number of the row's field; -1 = it is in no row, and so
+ *	cannot be left out
  * @arg: first argument of @take
  *
  * Return: 0, or what @take returned other than that.

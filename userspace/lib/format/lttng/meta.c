@@ -93,7 +93,7 @@ static void put_meta_clock(FILE *f, const struct ktape_info *info)
 	int64_t offset = ktape_epoch_ns(info, 0) - ktape_mono_ns(info, 0);
 
 	fprintf(f, "clock {\n\tname = \"monotonic\";\n\tdescription = \"Monotonic Clock\";\n\tfreq = 1000000000;\n\toffset = %lld;\n};\n\n",
-		offset > 0 ? (long long)offset : 0LL);
+		offset > 0 ? (long long)offset : 0LL); /* readers take it without a sign */
 	fputs("typealias integer { size = 64; align = 8; signed = false; map = clock.monotonic.value; } := uint64_clock_monotonic_t;\n\n",
 	      f);
 }

@@ -20,7 +20,10 @@
 
 #define RECORD '\x1e'
 
-/* Which part of a packet is described: it decides on roles and names. */
+/*
+ * Which part of a packet is described: it decides on roles and names.  Contexts of events are
+ * PAYLOAD: none of their fields has a role.
+ */
 enum scope { HEADER, CONTEXT, EVENT_HEADER, PAYLOAD };
 
 /**
@@ -134,7 +137,7 @@ static const struct ctf_member *find_meta2_member(const struct ctf_type *t,
 
 /*
  * Write where the field is that a length or a variant goes by: in the same structure, or in
- * the context of the event.
+ * the context of the event.  ktape's own metadata refer to no other place.
  */
 static void put_location(FILE *f, const char *key, const char *field, struct place p)
 {
@@ -197,7 +200,10 @@ static void put_struct(FILE *f, const struct ctf_type *t, struct place p)
 	fputs("]}", f);
 }
 
-/* Write the values of the tag that choose an option: those of the label of its name. */
+/*
+ * Write the values of the tag that choose an option: those of the label of its name, of which
+ * ktape's own metadata have one.
+ */
 static void put_meta2_ranges(FILE *f, const struct ctf_type *tag, const char *option)
 {
 	for (unsigned int i = 0; tag && i < tag->nr_labels; i++) {
@@ -246,7 +252,7 @@ static void put_type(FILE *f, const struct ctf_type *t, struct place p)
 	case CTF_SEQUENCE:
 		put_meta2_array(f, t, p);
 		return;
-	default:
+	default: /* CTF 1.8 has no numbers of variable length */
 		put_meta2_number(f, t, p);
 		return;
 	}

@@ -5,7 +5,7 @@
  * call.c and user.c, the metadata in meta.c.
  *
  *	DIR/metadata
- *	DIR/channel0_N	stream of CPU N: packets of up to 64 KiB
+ *	DIR/channel0_N	stream of CPU N: packets of up to 64 KiB, or of one larger event
  *
  *	packet	| magic 32 | uuid 128 | stream id 32 | instance 64 |	header
  *		| begin 64 | end 64 | content 64 | size 64 |		context
@@ -21,10 +21,10 @@
  * themselves.
  *
  * Not written: LTTng's fields that ktape does not record.  A loss with a count raises
- * discarded of the next packet; a loss without a count skips a sequence number.  After
- * damage a reader continues with the next packet: the context has the size of each.  The
- * metadata is written last, because only then is it known which event classes (each system
- * call is one) it has to declare.
+ * discarded of the next packet; a loss without a count skips a sequence number.  At the end of
+ * a stream that packet has no events.  After damage a reader continues with the next packet:
+ * the context has the size of each.  The metadata is written last, because only then is it
+ * known which event classes (each system call is one) it has to declare.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -55,8 +55,10 @@
  * @written: bytes of whole packets in the file
  * @seq: number of the next packet
  * @discarded: events lost so far
- * @first: time of the packet's first event, in ns
- * @last: time of the last event, in ns
+ * @first: time at which the packet begins: of its first event, or of the end of its loss, in ns
+ * @last: time of the last event, or of that end, in ns: no later time is earlier
+ * @owed: a loss came that no packet counts yet: the next one does
+ * @lost_to: its end, in ticks; valid if @owed
  */
 struct lt_cpu {
 	int fd;
@@ -68,6 +70,8 @@ struct lt_cpu {
 	uint64_t discarded;
 	uint64_t first;
 	uint64_t last;
+	bool owed;
+	uint64_t lost_to;
 };
 
 /* ---- the directory --------------------------------------------------------------- */
@@ -281,22 +285,29 @@ static int make_lttng_room(struct lttng *t, struct lt_cpu *c, uint32_t cpu,
 	return 0;
 }
 
+/* Let the packet of a CPU last up to a time, but not less than before.  Begin it if needed. */
+static void extend_packet(struct lttng *t, struct lt_cpu *c, uint64_t ts)
+{
+	int64_t ns = ktape_mono_ns(t->s->info, ts);
+
+	c->last = kt_max(ns > 0 ? (uint64_t)ns : 0, c->last);
+	if (c->len)
+		return;
+	c->len = HEADER;
+	c->first = c->last;
+	c->owed = false;
+}
+
 /* Begin an event with id, time and tid.  Return: where its fields go. */
 static char *open_lttng_event(struct lttng *t, struct lt_cpu *c, uint32_t id,
 			      const struct ktape_event *e)
 {
-	int64_t ns = ktape_mono_ns(t->s->info, e->ts);
-	uint64_t ts = kt_max(ns > 0 ? (uint64_t)ns : 0, c->last);
 	uint8_t *p;
 
-	if (!c->len) {
-		c->len = HEADER;
-		c->first = ts;
-	}
-	c->last = ts;
+	extend_packet(t, c, e->ts);
 	p = (uint8_t *)c->data + c->len;
 	kt_set32(p, id);
-	kt_set64(p + 4, ts);
+	kt_set64(p + 4, c->last);
 	kt_set32(p + 12, (uint32_t)e->tid);
 	return (char *)p + EVENT_HEAD;
 }
@@ -390,12 +401,24 @@ static int lttng_notice(struct kt_sink *s, const struct ktape_notice *n)
 	err = flush_packet(t, c, n->cpu);
 	c->discarded += n->count;
 	c->seq += !n->count;
+	c->lost_to = c->owed ? kt_max(c->lost_to, n->to) : n->to;
+	c->owed = true;
+	return err;
+}
+
+/* At the end: write a packet without events for losses that no packet counts. */
+static int put_owed_loss(struct lttng *t, struct lt_cpu *c, uint32_t cpu)
+{
+	int err = make_lttng_room(t, c, cpu, 0);
+
+	if (!err)
+		extend_packet(t, c, c->lost_to);
 	return err;
 }
 
 /*
  * End the state dump, in the stream of the first CPU that has one, and all packets.  The time of 0
- * becomes that of the last event there.
+ * becomes that of the last event or loss there.
  */
 static int lttng_end(struct kt_sink *s)
 {
@@ -406,6 +429,8 @@ static int lttng_end(struct kt_sink *s)
 		struct lt_cpu *c = t->cpus[i];
 		const struct ktape_event last = { .cpu = i, .tid = -1, .ts = 0 };
 
+		if (c && c->owed && !err)
+			err = put_owed_loss(t, c, i);
 		if (c && t->dumped && !err) {
 			t->dumped = false;
 			err = put_dump(t, c, LT_DUMP_END, &last);
@@ -420,6 +445,7 @@ static int lttng_end(struct kt_sink *s)
 	return err ? err : commit_lttng_folder(t);
 }
 
+/* As kt_codec_out.move: go to a folder that is empty or has a trace of this kind to replace. */
 static int lttng_move(struct kt_sink *s, int folder)
 {
 	struct lttng *t = s->state;

@@ -21,7 +21,8 @@
 
 #define INDEX \
 	16U /* members from which on the names of a structure are sorted */
-#define OVERLAPS 1024U /* ranges of labels, if they overlap */
+/* Most ranges of labels of a variant if they overlap: then each value is compared with all. */
+#define OVERLAPS 1024U
 
 /**
  * struct frame - a structure around a field
@@ -38,12 +39,14 @@ struct frame {
 /**
  * struct walk - a walk over the types of a stream or an event class
  * @c: the metadata
- * @roots: what it consists of, by enum ctf_root; NULL = it has none
- * @root: the one that is walked
+ * @roots: by enum ctf_root: the place that points to the type of that part; NULL, or a place with
+ *	NULL = it has none
+ * @root: the part that is walked; paths may lead to those before it
  * @error: filled on -EBADMSG
- * @offset: of the stream or class
- * @below: slots from the first one on, of packets and streams
- * @above: slots from the last one down, of the event class
+ * @offset: of the stream or class in the metadata, for @error
+ * @below: slots that were given from the first one on, to numbers of packets and streams
+ * @above: slots that were given from the last one down, to numbers of the event class: each class
+ *	may have the same ones, as an event is of one class only
  * @outside: a path led out of the part that is walked
  * @depth: types inside types
  * @failed: negative errno
@@ -220,7 +223,10 @@ static bool leads_to(struct walk *w, const struct ctf_type *t, unsigned int end,
 	return t->kind == CTF_INTEGER || t->kind == CTF_LEB128;
 }
 
-/* Give the number at the end of such a path a slot.  Return: its type, or NULL after an error. */
+/*
+ * Give a slot to the number that leads_to() has found with the same arguments, in part @root.
+ * Return: its type, or NULL after an error.
+ */
 static const struct ctf_type *
 give_number_slot(struct walk *w, const struct ctf_type *t, unsigned int end,
 		 const struct ctf_type *from, unsigned int root)
@@ -242,6 +248,7 @@ give_number_slot(struct walk *w, const struct ctf_type *t, unsigned int end,
 		resolve_error(w, "an event has too many lengths and tags");
 		return NULL;
 	}
+	/* Slots are numbered from 1 to CTF_SLOTS. */
 	number->slot = (uint16_t)(root < CTF_CONTEXT ? ++w->below :
 						       CTF_SLOTS - w->above++);
 	return number;
@@ -305,6 +312,7 @@ resolve_reference(struct walk *w, const struct frame *f, struct ctf_type *t)
 
 /* ---- variants --------------------------------------------------------------------------- */
 
+/* Let a range of values select an option; one that is empty selects nothing. */
 static bool add_choice(struct walk *w, struct ctf_type *t,
 		       const struct ctf_range *r, unsigned int member)
 {
@@ -368,7 +376,10 @@ static int by_member(const void *a, const void *b)
 	return x->member < y->member ? -1 : x->member > y->member;
 }
 
-/* Make the list of the values that select options, sorted as struct ctf_type says. */
+/*
+ * Make the list of the values that select options: sorted by value, for a binary search; if some
+ * overlap, by option, as the first one is meant.
+ */
 static bool set_choices(struct walk *w, struct ctf_type *t)
 {
 	t->choices = NULL;
@@ -422,7 +433,7 @@ static bool walk_parts(struct walk *w, struct ctf_type *t, const struct frame *u
 		return true;
 	case CTF_SEQUENCE:
 		return resolve_reference(w, up, t) && walk_type(w, &t->element, up);
-	default:
+	default: /* an array: numbers and texts refer to nothing */
 		return walk_type(w, &t->element, up);
 	}
 }
@@ -433,7 +444,7 @@ static bool walk_type(struct walk *w, const struct ctf_type **place,
 	struct ctf_type *t;
 	bool ok;
 
-	/* What is deeper is not read. */
+	/* What is deeper cannot be read: ctf_read() fails there. */
 	if (!(*place)->refers || w->depth > CTF_DEPTH)
 		return true;
 	t = own_type(w, place);
@@ -526,7 +537,10 @@ int ctf_resolve(struct ctf *c, struct ktape_error *error)
 		ok = walk_class(&w, &c->classes[i]);
 		above = w.above > above ? w.above : above;
 	}
-	/* Classes give slots to fields of streams, too, after those before have taken theirs. */
+	/*
+	 * give_number_slot() has compared @above of a class with @below at that time.  Later
+	 * classes may have referred to more fields of streams.
+	 */
 	if (ok && w.below + above > CTF_SLOTS)
 		resolve_error(&w, "an event has too many lengths and tags");
 	return w.failed;

@@ -11,7 +11,7 @@
  * @folder: the folder
  * @c: its metadata
  * @classes: by class of @c: how it is mapped; in the memory of @c
- * @bytes: of @c
+ * @bytes: memory of the types of @c, a part of lt_session.bytes
  * @reported_far: a time that is too large was reported, which is done once
  */
 struct lt_trace {
@@ -27,7 +27,7 @@ struct lt_trace {
  * struct lt_session - traces that are read as one
  * @list: the traces
  * @nr: entries of @list
- * @freq: of all times that are delivered
+ * @freq: ticks in a second of all times that are delivered
  * @bytes: memory of the types of all traces, at most CTF_BYTES
  */
 struct lt_session {

@@ -254,6 +254,7 @@ static bool parse_statement(struct tsdl *p)
 		return tsdl_parse_typedef(p);
 	if (tsdl_is(p, "struct") || tsdl_is(p, "variant") || tsdl_is(p, "enum"))
 		return tsdl_parse_type(p) && tsdl_expect(p, ";");
+	/* Also the ";" behind "enum NAME", which declares nothing and is no error. */
 	if (p->token == TSDL_WORD || tsdl_is(p, ";")) { /* callsite and others */
 		tsdl_skip_statement(p);
 		tsdl_accept(p, ";");
@@ -305,7 +306,8 @@ static void find_order(struct ctf *c, const char *text, size_t len)
  * @len: bytes of @text
  * @error: filled on -EBADMSG
  *
- * Return: 0, -EBADMSG or -ENOMEM.  If @c->limit is set, it says why, whatever is returned.
+ * Return: 0, -EBADMSG or -ENOMEM.  If it fails with @c->limit set, that text is the reason, also
+ * where @error has another one.
  */
 int ctf_parse_tsdl(struct ctf *c, const char *text, size_t len,
 		   struct ktape_error *error)
@@ -320,7 +322,7 @@ int ctf_parse_tsdl(struct ctf *c, const char *text, size_t len,
 	};
 
 	c->version = 1;
-	c->origin.freq = 1000000000;
+	c->origin.freq = 1000000000; /* unless a clock is declared: ctf_bind_clocks() */
 	find_order(c, text, len);
 	tsdl_next(&p);
 	while (p.token != TSDL_END && !p.failed)

@@ -85,6 +85,10 @@ static void set_type_clock(struct tsdl *p, struct ctf_type *t)
 		t->clock_name = p->word;
 }
 
+/*
+ * Set what an attribute says, to the current token.  After tsdl_bad() the next token is TSDL_END:
+ * the parser ends there, and nobody uses the type.
+ */
 static void set_attribute(struct tsdl *p, struct ctf_type *t, const char *key)
 {
 	if (!strcmp(key, "size")) {
@@ -94,6 +98,10 @@ static void set_attribute(struct tsdl *p, struct ctf_type *t, const char *key)
 	} else if (!strcmp(key, "exp_dig") || !strcmp(key, "mant_dig")) {
 		if (p->token != TSDL_NUMBER || p->number < 1 || p->number > 64)
 			tsdl_bad(p, "a floating point number has more than 64 bits");
+		/*
+		 * The size is the sum of both: mant_dig counts the leading bit, which is not
+		 * stored, but not the sign.
+		 */
 		t->size = (uint16_t)kt_min(t->size + (uint64_t)p->number, 64);
 	} else if (!strcmp(key, "align")) {
 		if (p->token != TSDL_NUMBER || p->number < 1 ||
@@ -166,7 +174,8 @@ static bool parse_range(struct tsdl *p, struct ctf_range *r, int64_t *last)
 
 /*
  * Parse "enum [NAME] [: TYPE] { label = 0, ... }", or "enum NAME", which was declared before.
- * Return: the type; NULL after tsdl_bad(), or if NAME was not declared, which the caller reports.
+ * Return: the type; NULL after tsdl_bad(), or if NAME was not declared, which a caller that needs
+ * the type reports.
  */
 static const struct ctf_type *parse_enum(struct tsdl *p)
 {
@@ -224,6 +233,10 @@ static const struct ctf_type *parse_enum(struct tsdl *p)
 	return t;
 }
 
+/*
+ * Align a structure as its members are, but for a variant: that is aligned as its option, which
+ * only the packet says.
+ */
 static void raise_align(struct ctf_type *t, const struct ctf_type *member)
 {
 	if (member->align > t->align && member->kind != CTF_VARIANT)
@@ -450,7 +463,7 @@ static const struct ctf_type *parse_brackets(struct tsdl *p,
 		return NULL;
 	t->element = inner;
 	t->refers |= inner->refers;
-	t->align = inner->kind == CTF_VARIANT ? 1 : inner->align;
+	t->align = inner->kind == CTF_VARIANT ? 1 : inner->align; /* as in raise_align() */
 	t->text = inner->text && inner->kind == CTF_INTEGER &&
 		  inner->size == 8 && !inner->nr_labels;
 	return t;
@@ -525,7 +538,7 @@ bool tsdl_parse_alias(struct tsdl *p)
 	return add_alias(p, name, type) && tsdl_expect(p, ";");
 }
 
-/* Parse "typedef TYPE NAME;". */
+/* Parse "typedef TYPE NAME;", or NAME[4]: as a member of a structure, which is not kept. */
 bool tsdl_parse_typedef(struct tsdl *p)
 {
 	struct ctf_type holder = { .kind = CTF_STRUCT };

@@ -48,7 +48,7 @@ void *ctf_alloc(struct ctf *c, size_t size)
 /*
  * Make room for one more element behind the @nr that an array has.  An array has room for a power
  * of two, so it is full if @nr is one.  Outgrown arrays are freed with the rest.
- * Return: the array, or NULL.
+ * Return: the array, or NULL without memory, also if that was so the last time (@array is NULL).
  */
 void *ctf_grow(struct ctf *c, void *array, size_t nr, size_t size)
 {
@@ -107,7 +107,7 @@ struct ctf_word *ctf_word(struct ctf *c, const char *text, size_t len, bool add)
 	uint64_t hash;
 	size_t at;
 
-	if (!c->seed)
+	if (!c->seed) /* the first name */
 		c->seed = kt_hash_seed(c) | 1;
 	if (add && !grow_words(c))
 		return NULL;
@@ -205,6 +205,7 @@ struct ctf_clock *ctf_add_clock(struct ctf *c)
 	return more;
 }
 
+/* Free all memory of the metadata, and make them empty. */
 void ctf_free(struct ctf *c)
 {
 	while (c->memory) {

@@ -33,8 +33,8 @@ static int64_t fixed_of(const struct kt_user_field *f)
 }
 
 /*
- * Check whether a field is the length of the next one, as LTTng names it and as we would
- * name it: the next one declares it then.
+ * Check whether a field is the length of the next one, by its value and the name that LTTng gives
+ * such a field.  The metadata of the next one then declare it, under this name.
  */
 static bool is_length(const struct kt_user_event *t, unsigned int i)
 {
@@ -280,7 +280,8 @@ static int take_own(void *arg, const char *name, int row, bool sequence)
 }
 
 /*
- * Make a class of what @t->user_event has, behind the fields of event id @base if any.
+ * Make a class of what @t->user_event has, behind the fields of event id @base; 0 = there are none:
+ * it is the user event of number @id, whose upper bits say the format that it came from.
  * Return: 0 or -ENOMEM; free_user() frees @c in either case.
  */
 static int make_class(const struct lttng *t, struct lt_user *c, uint32_t id,
@@ -309,6 +310,7 @@ static int make_class(const struct lttng *t, struct lt_user *c, uint32_t id,
 	return err;
 }
 
+/* Append such a class to the list. */
 static int add_user(struct lttng *t, uint32_t id, uint32_t base)
 {
 	struct lt_user *more;
@@ -328,7 +330,8 @@ static int add_user(struct lttng *t, uint32_t id, uint32_t base)
 }
 
 /*
- * Look up or add the class of what @t->user_event has, by @key in @map.
+ * Look up or add the class of what @t->user_event has, by its shape and @key in @map: the number of
+ * the user event, or @base.
  * Return: 0 with @id set; 1: there is no class for it, because another one has its hash or there
  * are LT_USERS_MAX; or -ENOMEM.
  */

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Which fields a CTF type becomes, with which names: for fields.c, which declares the fields of a
- * class, and fields_read.c, which has to find the same ones in each event.
+ * class, and fields_read.c, which has to find the same ones in each event.  walk.h says what each
+ * function does.
+ *
+ * The name of a field is the path to it: s.x, a[0].x.  An array is flat if its elements become
+ * fields of their own, at most LT_FLAT; any other one is one field.
  */
 #include "walk.h"
 

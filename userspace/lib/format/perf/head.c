@@ -33,6 +33,7 @@ static int read_attrs(struct kt_import *s, const uint8_t *head)
 	struct kt_part p, ids;
 	int err;
 
+	/* 4096: far more than any version has. */
 	if (each < PD_ATTR_MIN + 16 || each > 4096 || size / each > PD_ATTRS_MAX)
 		return kt_import_fail(s, 16, "the size of the attributes is wrong");
 	err = pd_read_section(s, offset, size, &p);

@@ -27,7 +27,7 @@
 
 #define WINDOW (1U << 20)
 #define BEHIND_MAX \
-	(1ULL << 32) /* bytes of a hardware trace behind its record */
+	(1ULL << 32) /* most bytes of a hardware trace behind its record; more is damage */
 
 #define MISC_LOST_BPF \
 	(1U << 15) /* of LOST_SAMPLES: a BPF program dropped them */
@@ -55,8 +55,8 @@ static int last_of(struct perf *f, uint32_t cpu, uint64_t **last)
 }
 
 /*
- * Find the CPU of an event or of a loss, and the entry for its last event.  One that says no CPU is
- * counted, and is taken to be of CPU 0.
+ * Find the CPU of an event or of a loss, and the entry for its last event.  An event or loss
+ * without a CPU is counted, and is taken to be of CPU 0.
  * Return: 0, -ERANGE if it is no CPU, which is reported, or -ENOMEM.
  */
 static int find_perf_cpu(struct kt_import *s, const struct pd_sample *sample,
@@ -133,7 +133,8 @@ static int take_sample(struct kt_import *s, const uint8_t *record, size_t len,
 	}
 	err = place_perf_event(s, &sample, offset, &at);
 	if (!err)
-		err = kt_tp_process(&f->tp, &at, sample.tid, sample.pid, false);
+		err = kt_tp_process(&f->tp, &at, sample.tid, sample.pid,
+				    false /* begins */);
 	if (err)
 		return err == -ERANGE ? 0 : err;
 	f->tp.more = f->fields.list;
@@ -153,7 +154,8 @@ static int take_perf_switch(struct kt_import *s, const uint8_t *record,
 	pd_read_tail(f, record, len, &sample);
 	err = place_perf_event(s, &sample, offset, &at);
 	if (!err)
-		err = kt_tp_process(&f->tp, &at, sample.tid, sample.pid, false);
+		err = kt_tp_process(&f->tp, &at, sample.tid, sample.pid,
+				    false /* begins */);
 	if (err)
 		return err == -ERANGE ? 0 : err;
 	return pd_emit_switch(s, record, len, &at);
@@ -161,7 +163,10 @@ static int take_perf_switch(struct kt_import *s, const uint8_t *record,
 
 /* ---- losses -------------------------------------------------------------------------------------- */
 
-/* Take | head | id 64 | count 64 | of LOST, or | head | count 64 | of LOST_SAMPLES. */
+/*
+ * Take | head | id 64 | count 64 | of LOST, or | head | count 64 | of LOST_SAMPLES.  The id is that
+ * of the event, which may count on one CPU only.  A record that is too short is left out.
+ */
 static int take_perf_lost(struct kt_import *s, const uint8_t *record,
 			  size_t len, uint64_t offset)
 {
@@ -329,7 +334,8 @@ static bool is_size(uint32_t type, size_t size)
  * Take the complete records of a piece of @len bytes, which is at @offset in the file; with
  * @plain it was unpacked from the compressed record there.  Stop behind a compressed record:
  * what is in it comes before the next one.
- * Return: bytes taken, or negative errno.
+ * Return: bytes taken, or negative errno.  What follows the last record outside of its size is
+ * counted, even if it goes beyond the piece.
  */
 static int64_t take_records(struct kt_import *s, const uint8_t *data,
 			    size_t len, uint64_t offset, bool plain)
@@ -420,6 +426,7 @@ static int read_more(struct kt_import *s)
 	if (took < 0)
 		return (int)took;
 	f->at += (uint64_t)took;
+	/* Nothing taken: the piece is larger than any record, so the file ends inside one. */
 	if (!f->unpacking && (!took || f->at >= f->end)) {
 		report_cut_record(s);
 		pd_order_round(&f->order, true);

@@ -165,10 +165,10 @@ struct pd_attr {
 };
 
 /**
- * struct pd_sample - what a record says of itself
+ * struct pd_sample - what a record says of itself; what it does not say stays as it was
  * @attr: attribute of its event
  * @id: id of its event, 0: not known
- * @ts: its time in ns
+ * @ts: its time in ns, 0: it has none
  * @cpu: its CPU, or PD_CPU_UNKNOWN
  * @pid: its process
  * @tid: its thread
@@ -240,7 +240,7 @@ struct pd_order {
 
 /**
  * struct perf - a trace that is being read
- * @tp: memory of the mapping
+ * @tp: state of format/tracepoint.h, which makes our events of tracepoints
  * @described: layouts of all events
  * @big: it is big-endian
  * @size: bytes of the file
@@ -249,7 +249,7 @@ struct pd_order {
  * @at: the next one
  * @attrs: the events
  * @nr_attrs: entries of @attrs
- * @main: the first tracepoint of @attrs
+ * @main: number of the first tracepoint in @attrs; 0 if there is none
  * @clock: name of the clock
  * @wall: time since the epoch minus the trace's clock, in ns; 0 = not known
  * @ids: by id of an event: its place in @attrs, and its CPU + 1, 0 = not known
@@ -264,7 +264,7 @@ struct pd_order {
  * @cpuless: events and losses without a CPU, which are those of CPU 0
  * @events: samples and context switches that were delivered
  * @passed: by type: records that are not read
- * @unread: the same of unknown types
+ * @unread: records of unknown types, and switches that are too short
  * @lost: lost events that were delivered as losses
  * @lost_samples: lost events by perf's totals at the end, which contain those of @lost
  * @hostname: name of the traced machine
@@ -279,7 +279,7 @@ struct pd_order {
  * @plain: unpacked records
  * @plain_len: bytes of @plain
  * @plain_cut: zstd waits for the rest of a block
- * @first: time of the first event
+ * @first: time of the first event, 0 = none yet
  * @last: by CPU: time of the last event
  * @nr_last: entries of @last
  * @values: fields of the tracepoint, of the event being delivered

@@ -11,7 +11,8 @@
 #include "internal.h"
 
 #define RECORD_MAX 65536U
-#define STEP	   (16 * RECORD_MAX) /* bytes unpacked at once */
+/* Bytes unpacked at once: more than a record, so a full step completes at least one. */
+#define STEP (16 * RECORD_MAX)
 #define BLOCK_HEAD \
 	3U /* bytes that zstd asks for between two blocks: RFC 8878 */
 

@@ -12,8 +12,8 @@
 #define ATTR_BRANCHES	72U
 #define ATTR_REGS_USER	80U
 #define ATTR_REGS_INTR	96U
-#define ATTR_TRACEPOINT 2U /* PERF_TYPE_TRACEPOINT */
-#define SECTION_MAX	(256U << 20)
+#define ATTR_TRACEPOINT 2U	     /* PERF_TYPE_TRACEPOINT */
+#define SECTION_MAX	(256U << 20) /* bytes of a section in memory */
 
 /*
  * Read a section of the file.

@@ -69,7 +69,8 @@ int pd_take_fork(struct kt_import *s, const uint8_t *record, size_t len)
 		return 0;
 	at = perf_place_of(f, &sample);
 	err = kt_tp_process(&f->tp, &at, (int32_t)kt_load32(record + 16, f->big),
-			    (int32_t)kt_load32(record + 8, f->big), true);
+			    (int32_t)kt_load32(record + 8, f->big),
+			    true /* begins */);
 	if (err || !e)
 		return err;
 	memcpy(comm, &e->value, 8);

@@ -7,10 +7,11 @@
 #include "stream/event.h"
 #include "internal.h"
 
-#define NAME_MAX_BYTES 64
 #define LABEL_OPTIONAL 1
-#define LIST_SHOWN     256U  /* words of a list; the rest is cut */
-#define TEXT_SHOWN     1024U /* bytes of a text or a buffer; the rest is cut */
+#define DESCRIPTOR_MAX \
+	2048U /* bytes of the description of an event, more than any has */
+#define LIST_SHOWN 256U	 /* words of a list; the rest is cut */
+#define TEXT_SHOWN 1024U /* bytes of a text or a buffer; the rest is cut */
 
 /* An event has one of them, beside numbers. */
 _Static_assert(TEXT_SHOWN * 4 + 4096 < PF_MESSAGE_MAX &&
@@ -72,7 +73,7 @@ int pf_generic_descriptors(struct perfetto *pf)
 
 		if (!d || pf->plans[op])
 			continue;
-		p = pf_packet(pf, PF_SEQUENCE_FTRACE, 2048);
+		p = pf_packet(pf, PF_SEQUENCE_FTRACE, DESCRIPTOR_MAX);
 		if (!p)
 			return pf->s->error;
 		bundle = pf_open(p, PF_PACKET_FTRACE_EVENTS);
@@ -189,6 +190,7 @@ void pf_generic(struct perfetto *pf, const struct ktape_event *e)
 
 	m = pf_open(start, PF_BUNDLE_EVENT);
 	p = pf_number(m, PF_FTRACE_TIMESTAMP, pf_time(pf, e->ts));
+	/* The viewer drops an event without a thread: use 0 for "unknown". */
 	p = pf_number(p, PF_FTRACE_PID, e->tid < 0 ? 0 : (uint32_t)e->tid);
 	inner = pf_open(p, PF_GENERIC_FIRST + e->opcode);
 	p = inner;

@@ -112,10 +112,10 @@ enum pf_track {
  * @kind: enum pf_track
  * @tid: thread that the viewer shows it under, or -1: none.  Value tracks have
  *	-1; that of a thread has the thread in its name
- * @whose: CPU, or thread id + 1, or 0; part of the track id.  PF_ON_EVENT: 1 for a thread,
- *	0 for a CPU; PF_ON_STATE: upper part of the object's key
+ * @whose: CPU, or thread id + 1, or 0; its low 24 bits are part of the track id.  PF_ON_EVENT: 1
+ *	for a thread, 0 for a CPU; PF_ON_STATE: type of the object << 1, + 1 for a counter
  * @id: marker or ring, 0 if neither matters; part of the track id.  PF_ON_EVENT: thread or CPU;
- *	PF_ON_STATE: lower part of the object's key
+ *	PF_ON_STATE: id of the object
  * @counter: it is a counter track
  */
 struct pf_place {

@@ -8,7 +8,7 @@
 #include "format/left_out.h"
 #include "stream/event.h"
 
-#define FIELDS_MAX    8
+#define FIELDS_MAX    8 /* of a row; behind fewer comes one without a name */
 #define EVENT_MAX     1024U /* upper bound for an event, in bytes */
 #define SYSCALL_ARGS  6
 #define THREAD_FLAGS  0x10100 /* CLONE_THREAD | CLONE_VM */
@@ -20,7 +20,7 @@
 /* How a field of the event table becomes a field of ftrace's event. */
 enum how {
 	NUMBER,	 /* as it is */
-	CONST,	 /* always 1 */
+	CONST,	 /* always 1: the field "success" of wake-ups */
 	COMM,	 /* name of the thread with that id */
 	CURRENT, /* name of the event's own thread */
 	STATE,	 /* enum ktape_task_state to the kernel's bits */
@@ -89,6 +89,7 @@ static const struct row rows[] = {
 	{ KTAPE_EV_SCHED_BLOCKED,
 	  18,
 	  { { "tid", 1, NUMBER }, { "caller", 2, SYMBOL }, { "io", 3, NUMBER } } },
+	/* As in ftrace, the name of the thread that waits, and the id of the one it waits for. */
 	{ KTAPE_EV_SCHED_PROCESS_WAIT,
 	  242,
 	  { { "tid", 1, CURRENT }, { "tid", 2, NUMBER } } },
@@ -343,8 +344,8 @@ static void put_blocked(struct perfetto *pf, const struct ktape_event *e)
 }
 
 /*
- * Keep a sched_blocked of the running thread until its switch.  If another one of its CPU comes
- * before that, it is dropped.  Return: true if kept.
+ * Keep a sched_blocked of the running thread until its switch, in the place of one that the CPU
+ * still kept: the switch of that one is missing.  Return: true if kept.
  */
 static bool keep_blocked(struct perfetto *pf, const struct ktape_event *e)
 {

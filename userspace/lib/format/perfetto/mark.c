@@ -148,6 +148,7 @@ static const struct {
 	{ KTAPE_EV_WORK_SPAN, true, "Long work" },
 };
 
+/* Name a span.  The number is in the lowest bits of dat20, 18, 8 or 16 of them, or an argument. */
 static size_t span_name(struct perfetto *pf, const struct ktape_event *e, char *name)
 {
 	uint64_t v = 0;

@@ -2,8 +2,13 @@
 /* Packets of a Perfetto trace, and the bundle of events of each CPU. */
 #include "internal.h"
 
-#define HEADS_MAX 64 /* bytes around a bundle's events */
+#define HEADS_MAX \
+	64 /* bytes around a bundle's events, or before the fields of a packet */
 
+/*
+ * Put the sequence of a packet.  The first packet of PF_SEQUENCE_FTRACE clears what a reader knows
+ * of the sequence; the others need what came before, such as interned symbols.
+ */
 static char *put_sequence(struct perfetto *pf, char *p, uint32_t sequence)
 {
 	uint32_t flags = PF_SEQ_NEEDED;

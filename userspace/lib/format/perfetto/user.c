@@ -110,7 +110,7 @@ static uint64_t track_of(struct perfetto *pf, const struct ktape_event *e)
 	const struct pf_place at = {
 		.kind = PF_ON_EVENT,
 		.tid = e->tid,
-		.whose = e->tid > 0,
+		.whose = e->tid > 0, /* is @id a thread? */
 		.id = e->tid > 0 ? (uint32_t)e->tid : e->cpu,
 	};
 	const struct pf_thread *t = e->tid > 0 ? pf_thread(pf, e->tid, e->ts) : NULL;
@@ -176,6 +176,7 @@ static void put_perfetto_state(struct perfetto *pf, const struct kt_line *l,
 
 	if (!kt_state_follow(&pf->states, pf->s, l, t, &c))
 		return;
+	/* A key is type 32 | id 32 of the object, which may have a counter as well as states. */
 	at.whose = (uint32_t)(c.key >> 32) << 1 | c.counter;
 	at.id = (uint32_t)c.key;
 	at.counter = c.counter;
@@ -235,6 +236,7 @@ void pf_extra(struct perfetto *pf, const struct ktape_event *e)
 
 	kt_user_event_init(&t);
 	if (kt_user_extra_of(&t, e)) {
+		/* The name of an event needs no escapes, and has no offset. */
 		t.name = (struct kt_name){ name, strlen(name), true, 0 };
 		put_perfetto_instant(pf, &l, &t);
 	} else if (t.no_memory) {

@@ -87,6 +87,7 @@ static int add_tracecmd_cpu(struct kt_part *p, const char *buffer, uint32_t cpu,
 	return 0;
 }
 
+/* Return the flags of a section; 0 if it is not in the file. */
 static uint64_t section_flags(const struct tc *t, uint64_t offset)
 {
 	uint8_t head[TC_SECTION_HEAD];

@@ -225,6 +225,7 @@ static int tracecmd_next(struct kt_import *s)
 	int ret;
 
 	if (!t->queue.nr) {
+		/* Once more when the names are delivered: what was reported is not counted again. */
 		kt_tp_end(&t->tp);
 		kt_tracing_end(&t->described, s);
 		if (t->named)

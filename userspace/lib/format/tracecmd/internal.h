@@ -116,7 +116,7 @@ struct tc_lost {
 
 /**
  * struct tc - a trace that is being read
- * @tp: memory of the mapping
+ * @tp: state of format/tracepoint.h, which makes our events of tracepoints
  * @file: the file
  * @version: 6 or 7
  * @page_size: bytes of its pages

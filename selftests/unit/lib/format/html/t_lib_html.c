@@ -538,6 +538,65 @@ static void dead_thread(void)
 	close(fd);
 }
 
+/*
+ * The wide events of system calls take the place of sys_enter and sys_exit, which a profile with
+ * them does not have.  The page says that calls are not recorded (HTML_OFF_CALLS) only if neither
+ * form of a begin or of an end is: here in the last case.
+ */
+static void wide_calls(void)
+{
+	static const struct {
+		uint8_t opcodes[2];
+		unsigned int spans;
+	} cases[] = {
+		{ { KTAPE_EV_SYS_ENTER_WIDE, KTAPE_EV_SYS_EXIT_WIDE }, 0 },
+		{ { KTAPE_EV_SYS_ENTER_WIDE, KTAPE_EV_SYS_EXIT }, 0 },
+		{ { KTAPE_EV_SYS_ENTER_WIDE, KTAPE_EV_SYS_ENTER_WIDE }, 1 },
+	};
+	const uint32_t generation = 1;
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		uint64_t mask[KTAPE_MASK_WORDS] = { 0 };
+		char path[CODEC_PATH];
+		int fd = codec_file(path, "", 0);
+		struct ktape_registry *registry;
+		struct ktape_sink_options how = { .format = "html",
+						  .path = path,
+						  .info = &scene_info };
+		struct ktape_event e = { .ts = 1000,
+					 .args = &generation,
+					 .nargs = 1,
+					 .blob = mask,
+					 .blob_size = sizeof(mask),
+					 .known = true,
+					 .dat20 = KTAPE_PHASE_ON,
+					 .opcode = KTAPE_EV_PROFILE };
+		struct ktape_sink *sink;
+		const struct html *h;
+		unsigned int spans = 0;
+
+		if (ktape_registry_new(scene_info.freq, &registry))
+			abort();
+		how.registry = registry;
+		check_equal(ktape_sink_open(&how, &sink, NULL), 0);
+		h = ((const struct kt_sink *)(const void *)sink)->state;
+		for (size_t k = 0; k < 2; k++)
+			kt_mask_add(mask, cases[i].opcodes[k]);
+		check_equal(ktape_sink_event(sink, &e), 0);
+		/* Another profile ends the spans of this one. */
+		memset(mask, 0, sizeof(mask));
+		e.ts = 2000;
+		check_equal(ktape_sink_event(sink, &e), 0);
+		for (size_t k = 0; k < h->level.nr; k++)
+			spans += h->level.spans[k].kind == HTML_OFF &&
+				 h->level.spans[k].depth == HTML_OFF_CALLS;
+		check_equal(spans, cases[i].spans);
+		ktape_sink_close(sink);
+		ktape_registry_free(registry);
+		close(fd);
+	}
+}
+
 /* Losses that the reader finds have their spans on a full page; others are counted. */
 static void full_page_has_losses(void)
 {
@@ -620,6 +679,7 @@ static const struct tap_test tests[] = {
 	{ "a full page has the place of each loss, and counts what it leaves out",
 	  full_page_has_losses },
 	{ "a dead thread is in no system call", dead_thread },
+	{ "wide events of system calls take the place of the others", wide_calls },
 	{ "other formats keep no texts", no_texts },
 };
 

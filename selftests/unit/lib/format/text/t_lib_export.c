@@ -379,6 +379,82 @@ static void lttng_strange(void)
 	check_equal(system(command), 0);
 }
 
+/* Losses that a trace has: @to: when the last one of each CPU ends, in ns. */
+struct found_losses {
+	uint64_t count;
+	unsigned int nr;
+	uint64_t to[3];
+};
+
+static void take_found_loss(void *arg, const struct ktape_notice *n)
+{
+	struct found_losses *f = arg;
+
+	if (n->kind != KTAPE_NOTICE_LOST || n->cpu >= ARRAY_SIZE(f->to))
+		return;
+	f->count += n->count;
+	f->nr++;
+	f->to[n->cpu] = n->to;
+}
+
+/*
+ * A loss is counted by the packet behind it.  So a stream that ends with one gets a packet without
+ * events: behind an event (CPU 0), as the only one (CPU 1), and for a loss without a count (CPU 2).
+ * Without these packets the losses would be gone.
+ */
+static void lttng_last_losses(void)
+{
+	static const struct ktape_notice losses[] = {
+		{ .kind = KTAPE_NOTICE_LOST, .cpu = 0, .count = 5, .from = 2000, .to = 4000 },
+		{ .kind = KTAPE_NOTICE_LOST, .cpu = 1, .count = 3, .from = 2000, .to = 5000 },
+		{ .kind = KTAPE_NOTICE_LOST, .cpu = 2, .from = 2000, .to = 6000 },
+	};
+	char dir[] = "/tmp/ktape-lttng.XXXXXX", command[64];
+	const uint32_t args[] = { 0, 42 };
+	struct ktape_event e = { .ts = 1000,
+				 .args = args,
+				 .nargs = 2,
+				 .known = true,
+				 .opcode = KTAPE_EV_SCHED_SWITCH };
+	struct found_losses found = { .count = 0 };
+	struct ktape_sink_options to = {
+		.format = "lttng",
+		.path = dir,
+		.info = &scene_info,
+	};
+	struct ktape_trace_options from = { .notice = take_found_loss,
+					    .arg = &found };
+	struct ktape_registry *registry;
+	const struct ktape_event *read;
+	struct ktape_sink *sink;
+	struct ktape_trace *t;
+	unsigned int events = 0;
+
+	check(mkdtemp(dir), "no folder");
+	check_equal(ktape_registry_new(scene_info.freq, &registry), 0);
+	to.registry = registry;
+	check_equal(ktape_sink_open(&to, &sink, NULL), 0);
+	for (e.cpu = 0; e.cpu < 3; e.cpu += 2)
+		check_equal(ktape_sink_event(sink, &e), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(losses); i++)
+		check_equal(ktape_sink_notice(sink, &losses[i]), 0);
+	check_equal(ktape_sink_finish(sink), 0);
+	ktape_sink_close(sink);
+	ktape_registry_free(registry);
+	check_equal(ktape_trace_open(dir, &from, &t, NULL), 0);
+	while (ktape_trace_next(t, &read) > 0)
+		events += read->opcode == KTAPE_EV_SCHED_SWITCH;
+	ktape_trace_close(t);
+	check_equal(events, 2);
+	check_equal(found.nr, ARRAY_SIZE(losses));
+	check_equal(found.count, 5 + 3);
+	for (size_t i = 0; i < ARRAY_SIZE(losses); i++)
+		check_equal(found.to[i],
+			    (uint64_t)ktape_mono_ns(&scene_info, losses[i].to));
+	snprintf(command, sizeof(command), "rm -rf %s", dir);
+	check_equal(system(command), 0);
+}
+
 /* Events that differ from the table, and malicious names. */
 static void strange_export_events(void)
 {
@@ -449,6 +525,7 @@ static const struct tap_test tests[] = {
 	{ "CTF as LTTng's, read by babeltrace2", lttng },
 	{ "LTTng's priorities and unknown calls", lttng_words },
 	{ "unusual events in CTF", lttng_strange },
+	{ "losses at the end of streams in CTF", lttng_last_losses },
 	{ "unusual events", strange_export_events },
 };
 
