@@ -125,7 +125,10 @@ static char *put_decimal_digits(char *p, const char *text, size_t len)
  */
 char *kt_put_double(char *p, uint64_t bits)
 {
-	/* 15 digits are enough for every number that fewer can give, but tiny ones. */
+	/*
+	 * %g leaves out zeros at the end, so 15 digits print every number that needs no more as
+	 * short as it can be.  Subnormal numbers are less precise: they begin with one digit.
+	 */
 	int digits = bits & EXPONENT ? 15 : 1;
 	char text[32];
 	double value;

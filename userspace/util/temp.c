@@ -32,6 +32,7 @@ struct entry {
 	char name[];
 };
 
+/* TAKEN: a thread is filling it. */
 enum { SLOT_FREE, SLOT_TAKEN, SLOT_FILLED };
 
 /**

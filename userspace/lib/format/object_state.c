@@ -371,6 +371,7 @@ bool kt_state_follow(struct kt_states *states, struct kt_sink *s,
 		put_track(c, l, t, o);
 		return true;
 	}
+	/* The number of a mutex is 1 if it is free, else 0. */
 	if (t->report == KT_REPORT_NUMBER)
 		o->holder = t->number ? NOBODY : known_thread(t->by);
 	else if (!follow_mutex(o, t))

@@ -153,7 +153,7 @@ static void put_capture_loss(struct pq *pq, const struct loss *loss)
 	kt_pq_put(r, PQ_LOST_TS_END, pq_time(pq, loss->to));
 	kt_pq_put(r, PQ_LOST_CPU, (int32_t)loss->cpu);
 	pq_put_name(r, PQ_LOST_SOURCE, capture_name_of(pq, loss->source));
-	if (loss->ring >= 0)
+	if (loss->ring >= 0) /* the registry's ring reports no loss */
 		pq_put_name(r, PQ_LOST_RING,
 			    capture_name_of(pq, loss->ring == KTAPE_RING_CONTROL ?
 							"control" :
@@ -303,9 +303,10 @@ static struct counts *find_counts(struct pq *pq, const struct ktape_event *e)
 }
 
 /*
- * Take the counts of a class from a ledger record.
+ * Take the counts of a class from a ledger record.  What counts is the last record minus @first.
  * A trace may begin with the ledger records of the session's start, or later.  Classes
  * without events have no record at the start: if there was one of any class, they begin at 0.
+ * Without a start the first record of a class is where it begins.
  */
 static void take_capture_ledger(struct pq *pq, const struct ktape_event *e)
 {
@@ -421,6 +422,7 @@ void pq_take_control(struct pq *pq, struct pq_cpu *c, const struct kt_line *l)
 	const struct ktape_event *e = l->event;
 
 	pq->ledger->stored++;
+	/* Control records have the lowest opcodes, but MISSED. */
 	if ((e->opcode > KTAPE_EV_FREEZE && e->opcode != KTAPE_EV_MISSED) ||
 	    !kt_event_fits(e))
 		return;

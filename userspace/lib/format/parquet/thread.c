@@ -69,6 +69,7 @@ static void learn_thread_row(struct pq *pq, uint32_t utid,
 	t->died = o->died;
 	t->kernel = o->param2 >> 16 & 1; /* see KTAPE_OBJ_THREAD */
 	t->name = pq_name(pq, o->name, o->name_len);
+	/* A thread without a name has learned nothing yet, so its process is not set either. */
 	if (t->pid != (int32_t)o->param1 || name == PQ_NONE) {
 		t->pid = (int32_t)o->param1;
 		t->process = t->pid > 0 ? find_process(pq, utid, t->pid) : -1;
@@ -179,7 +180,7 @@ void pq_registry(struct pq *pq, const struct ktape_event *e)
 		return;
 	}
 	found = kt_map_find(&pq->by_tid, 0, ktape_event_arg(e, 0));
-	if (found && found->value)
+	if (found && found->value) /* the idle thread, 0, learns nothing */
 		pq->threads[found->value].stale = true;
 }
 

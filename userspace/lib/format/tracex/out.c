@@ -205,6 +205,7 @@ static int put_entry(struct kt_sink *s, const struct kt_threadx_entry *e)
 {
 	struct tracex_sink *t = s->state;
 	uint8_t bytes[KT_TRACEX_ENTRY], *p = bytes;
+	/* Events that came from TraceX have its ticks, all others those of the trace clock. */
 	uint64_t ticks = t->foreign ? e->ticks : to_ticks(s, e->ticks);
 
 	if (t->nr == ENTRIES_MAX) {
