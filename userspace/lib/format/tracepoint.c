@@ -73,7 +73,7 @@ static int convert_tp_field(struct kt_tp *tp, const struct kt_tp_class *c,
 
 	*out = v->number;
 	switch (c->row->sources[i].how) {
-	case KT_TP_THREAD:
+	case KT_TP_THREAD: /* the first field of sched_process_fork is the new thread */
 		return second ? kt_tp_name_thread(tp, at, (int32_t)v->number, 0,
 						  second->data, second->len,
 						  c->row->opcode == KTAPE_EV_PROCESS_FORK &&

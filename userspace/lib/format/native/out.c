@@ -306,8 +306,9 @@ static size_t record_room(const struct ktape_record *r)
 
 /*
  * Add a record, and before it another one to the same packet, which is left out and counted if
- * both do not fit into a packet.  @before: with the extra fields of @e, or NULL.  A packet that
- * was made larger than usual for them is written at once, to free its memory.
+ * both do not fit into a packet.  @before: with the extra fields of @e, or NULL.  A record that
+ * does not fit by itself fails the conversion.  A packet that was made larger than usual for them
+ * is written at once, to free its memory.
  */
 static int add_records(struct kt_sink *s, struct stream *st,
 		       const struct ktape_event *e,

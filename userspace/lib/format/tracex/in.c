@@ -400,6 +400,10 @@ static uint32_t make_raw(struct tracex *t, const struct kt_threadx_entry *e)
 	return (uint32_t)(p - t->raw);
 }
 
+/*
+ * Deliver an event as a user event, and its interrupt.  Numbers that programs have chosen stay;
+ * those of ThreadX become ids of this format.
+ */
 static int emit_entry(struct kt_import *s, const struct kt_threadx_entry *e)
 {
 	struct tracex *t = s->state;
@@ -670,6 +674,7 @@ static char *put_tracex_member(char *p, const char *key, uint32_t value)
 	return kt_put_u64(kt_put_str(p, key), value);
 }
 
+/* Write kt_foreign.raw, which make_raw() has made, as JSON. */
 static char *tracex_json(char *p, const void *raw, size_t size)
 {
 	const char *texts[5] = { "", "", "", "", "" };

@@ -159,6 +159,10 @@ static void take_tracex_object(struct kt_sink *s, const struct ktape_event *e)
 				e->blob_size - 1);
 }
 
+/*
+ * Take the name of a thread or of an RTOS's object, or its end, from a registry record.  A trace
+ * that came from TraceX has registry entries of its own.
+ */
 static void take_tracex_registry(struct kt_sink *s, const struct ktape_event *e)
 {
 	const struct tracex_sink *t = s->state;
@@ -201,6 +205,7 @@ static uint64_t to_ticks(const struct kt_sink *s, uint64_t ts)
 	return kt_mul_div(ts, t->hz, s->info->freq);
 }
 
+/* Put an event into @spool; one beyond the limits of buffer or cores is left out and counted. */
 static int put_entry(struct kt_sink *s, const struct kt_threadx_entry *e)
 {
 	struct tracex_sink *t = s->state;
@@ -232,6 +237,7 @@ static int put_entry(struct kt_sink *s, const struct kt_threadx_entry *e)
 	return fwrite(bytes, sizeof(bytes), 1, t->spool) ? 0 : -errno;
 }
 
+/* Take an event of a trace that came from TraceX: its own events, not those that were derived. */
 static int take_foreign(struct kt_sink *s, const struct ktape_event *e)
 {
 	struct tracex_sink *t = s->state;
