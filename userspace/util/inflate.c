@@ -347,6 +347,7 @@ ssize_t kt_inflate(const uint8_t *from, size_t len, uint8_t *to, size_t room)
 		if (!fine || in.bad)
 			return -EBADMSG;
 	} while (!last);
+	/* Bits that are left over belong to the last byte of the blocks. */
 	if (in.end - in.at < 4 ||
 	    adler32(to, out.used) !=
 		    ((uint32_t)in.at[0] << 24 | (uint32_t)in.at[1] << 16 |

@@ -348,7 +348,7 @@ char *kt_put_json(char *p, const char *text, size_t len)
 		whole = kt_utf8_length(text + i, len - i);
 		code = whole ? code_of(s + i, whole) : s[i];
 		whole = whole ? whole : 1;
-		if (code > 0xffff) { /* two halves */
+		if (code > 0xffff) { /* two surrogates: 0xd800 - (0x10000 >> 10) is 0xd7c0 */
 			p = put_unit(p, 0xd7c0 + (code >> 10));
 			code = 0xdc00 | (code & 0x3ff);
 		}

@@ -305,8 +305,9 @@ static struct counts *find_counts(struct pq *pq, const struct ktape_event *e)
 /*
  * Take the counts of a class from a ledger record.  What counts is the last record minus @first.
  * A trace may begin with the ledger records of the session's start, or later.  Classes
- * without events have no record at the start: if there was one of any class, they begin at 0.
- * Without a start the first record of a class is where it begins.
+ * without events have no record at the start: if there was one of any class, all begin at 0, so
+ * what a session counted before it was started again is included.  Without a start the first
+ * record of a class is where it begins.
  */
 static void take_capture_ledger(struct pq *pq, const struct ktape_event *e)
 {

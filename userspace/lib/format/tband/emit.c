@@ -5,7 +5,7 @@
 #include "internal.h"
 
 #define RT_PRIO_MAX  98U /* Linux priority of the lowest FreeRTOS priority, 0 */
-#define PRIO_UNKNOWN 120U
+#define PRIO_UNKNOWN 120U /* that of a thread with nice 0 */
 
 /* Return the Linux priority of a task: FreeRTOS counts upwards, Linux downwards. */
 static uint8_t tband_prio_of(const struct kt_tband_import *t, int32_t tid)

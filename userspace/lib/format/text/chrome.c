@@ -270,7 +270,10 @@ static char *put_chrome_context(char *p, struct chrome *t, const struct kt_line 
 	return open_run(p, t, l, (int32_t)ktape_event_arg(l->event, 0));
 }
 
-/* Interrupts.  @bits: width of the id, the lowest bits of dat20; 0: the id is argument 0. */
+/*
+ * Interrupts.  @type: of the id, for its name.  @bits: width of the id, the lowest bits of dat20;
+ * 0: the id is argument 0.
+ */
 static const struct irq {
 	uint8_t begin;
 	uint8_t end;

@@ -29,7 +29,10 @@
 #define COPY	  65536U /* bytes that are copied at once */
 #define WHAT_LONG "gaps of time that are longer than the period of its timer"
 
-/* An entry of the registry, as in.c draws it. */
+/*
+ * An entry of the registry, as in.c draws it.  @head: 1 = available, 0 = in use; type; of a thread
+ * flag and priority.  @words: address, 2 parameters.
+ */
 struct object {
 	uint8_t head[4];
 	uint32_t words[3];
