@@ -12,8 +12,8 @@
  * QNX has become its classes (rows[]), all others USREVENT with the opcode and the
  * fields of ktape dump.  A loss, or an overwritten beginning, is CONTROL DROPPED.
  *
- * Not written: states that QNX does not have (the nearest one is used), and names
- * other than those of threads and processes.
+ * Not written: states that QNX does not have (the nearest one is used), and registry records
+ * of other objects than threads, whose names are in the lines.
  */
 #include "layout.h"
 #include "text.h"
