@@ -202,6 +202,7 @@ static bool unpack_codes(struct input *in, struct output *out,
 	}
 }
 
+/* Unpack a block of bytes as they are: behind the rest of a byte, length and its complement. */
 static bool unpack_stored(struct input *in, struct output *out)
 {
 	uint32_t len, check;
@@ -262,6 +263,7 @@ static bool take_lengths(struct input *in, const struct codes *c,
 
 static bool unpack_dynamic(struct input *in, struct output *out)
 {
+	/* The lengths of the codes for lengths come in this order. */
 	static const uint8_t order[LENGTH_CODES] = {
 		16, 17, 18, 0, 8,  7, 9,  6, 10, 5,
 		11, 4,	12, 3, 13, 2, 14, 1, 15,

@@ -373,6 +373,7 @@ static int commit_inner(struct kt_stage *s, int old)
 	return err;
 }
 
+/* Commit a folder.  Without earlier files nothing is synced, because nothing can be lost. */
 static int commit_stage_folder(struct kt_stage *s)
 {
 	char name[KT_TEMP_NAME];

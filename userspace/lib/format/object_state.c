@@ -221,6 +221,10 @@ static bool set_holder(struct kt_object_state *o, int64_t tid)
 	return o->holder != before;
 }
 
+/*
+ * Follow a mutex through what a call reports.  One that is taken was free, so no thread waits.
+ * Return: true if its state is to be drawn: also if the same thread takes it again.
+ */
 static bool follow_mutex(struct kt_object_state *o, const struct kt_user_event *t)
 {
 	bool changed = set_holder(o, t->owner);

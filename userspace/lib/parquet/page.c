@@ -352,6 +352,7 @@ static int grow_local(struct kt_pq_workspace *w)
 	return 0;
 }
 
+/* Put a data page and its range.  @at: number of its first value, which null rows do not have. */
 static int put_data_page(struct kt_pq_workspace *w, struct kt_pq_chunk *c,
 			 const struct view *view, size_t at, struct kt_pq_page *page)
 {

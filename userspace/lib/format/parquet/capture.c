@@ -503,6 +503,7 @@ static int64_t find_capture_env(struct pq *pq, const char *key)
 	return PQ_NONE;
 }
 
+/* Put the counts of the whole trace; those of the ledger are null without any ledger record. */
 static void put_counts(struct pq *pq, struct kt_pq_rows *r)
 {
 	const struct pq_ledger *l = pq->ledger;
@@ -546,6 +547,7 @@ static void put_capture_row(struct pq *pq)
 		pq_put_name(r, PQ_CAPTURE_FILTERS, capture_name_of(pq, text));
 	}
 	put_counts(pq, r);
+	/* A trace of another format has no metadata. */
 	kt_pq_put(r, PQ_CAPTURE_CONVERTED, info->converted || !pq->s->metadata);
 	pq_put_name(r, PQ_CAPTURE_VERSION, capture_name_of(pq, KTAPE_VERSION));
 	pq_end(pq, PQ_CAPTURE);

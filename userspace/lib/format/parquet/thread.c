@@ -125,6 +125,10 @@ static int64_t make_idle(struct pq *pq)
 	return utid;
 }
 
+/*
+ * Find the newest thread of an id, and take what the registry has learned of it.  Make a new one if
+ * there is none, or if the registry knows another birth.
+ */
 static struct pq_thread *look_up_thread_row(struct pq *pq, int32_t tid, uint64_t ts)
 {
 	const struct kt_map_entry *e = kt_map_find(&pq->by_tid, 0, (uint32_t)tid);

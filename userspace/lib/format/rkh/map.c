@@ -88,6 +88,7 @@ static bool pair_address(const struct ktape_event *e, uint32_t *address)
 	return true;
 }
 
+/* Write the name of an object.  One without a record in RKH, or beyond its ids, is counted. */
 static int map_rkh_registry(struct kt_sink *s, const struct ktape_event *e)
 {
 	uint32_t type = e->dat20 & 0xff, id = ktape_event_arg(e, 0), address;

@@ -169,6 +169,7 @@ static const uint8_t *get_text(struct kt_rkh_event *e, char type,
 	return nul + 1;
 }
 
+/* Read the fields of an event.  Return: 0, or -EBADMSG if bytes are missing or left over. */
 static int get_fields(const struct kt_rkh_config *c, struct kt_rkh_event *e,
 		      const uint8_t *p, const uint8_t *end, char why[KT_RKH_WHY])
 {

@@ -191,6 +191,10 @@ static int64_t next_frame(struct kt_import *s, const uint8_t **frame)
 	return kt_frames_notify(s, len, at, KT_TBAND_FRAME_MAX);
 }
 
+/*
+ * Take the next frame, as kt_codec_in.next().  An empty one only counts as a zero, because what the
+ * zeros before a frame mean shows at the next frame or at the end (take_zeros()).
+ */
 static int tband_next(struct kt_import *s)
 {
 	struct kt_tband_import *t = s->state;

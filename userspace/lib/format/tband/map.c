@@ -352,6 +352,7 @@ static int map_mark(struct kt_sink *s, const struct ktape_event *e)
 	int err = name_own(s, e);
 	unsigned int base = e->dat20 & 1 ? KT_TBAND_TASK_EVTMARKER :
 					   KT_TBAND_EVTMARKER;
+	/* In both formats mark, begin and end have numbers in this order. */
 	unsigned int id = base + e->opcode - KTAPE_EV_MARK;
 	uint64_t value = (uint64_t)ktape_event_arg(e, 2) << 32 |
 			 ktape_event_arg(e, 1);
@@ -387,6 +388,7 @@ static bool is_leaving(unsigned int id)
 	       (id >= KT_TBAND_BLOCK_PEEK && id <= KT_TBAND_BLOCK_RECEIVE);
 }
 
+/* Write again an event that came from this format; carry or count any other user event. */
 static int map_tband_user(struct kt_sink *s, const struct ktape_event *e)
 {
 	uint32_t id = ktape_event_arg(e, 0);

@@ -179,6 +179,7 @@ static int ftrace_begin(struct kt_sink *s)
 	return err ? err : kt_sink_put(s, head, sizeof(head) - 1);
 }
 
+/* Write a marker as programs of Android do: B|PID|NAME, E|PID, C|PID|NAME|VALUE or I|PID|NAME. */
 static char *put_ftrace_marker(char *p, const struct kt_line *l, uint8_t opcode)
 {
 	static const struct {

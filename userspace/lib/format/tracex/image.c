@@ -17,6 +17,7 @@
 
 /* ---- memory -------------------------------------------------------------------- */
 
+/* Make room for @size bytes in memory; new ones are 0.  Return: 0, -EBADMSG or -ENOMEM. */
 static int grow_image(struct kt_image *image, struct kt_import *s, uint64_t size)
 {
 	size_t cap = image->cap ? image->cap : KT_IMAGE_WINDOW;

@@ -424,6 +424,7 @@ static int emit_entry(struct kt_import *s, const struct kt_threadx_entry *e)
 	return err ? err : emit_tracex_isr(s, &f, e);
 }
 
+/* Deliver the next event and its switches.  Return: 1, 0 at the end, or negative errno. */
 static int next_entry(struct kt_import *s)
 {
 	struct tracex *t = s->state;
@@ -563,6 +564,7 @@ static int next_custom(struct kt_import *s)
 
 typedef int next_fn(struct kt_import *s);
 
+/* As kt_codec_in.next(): the header, then all registry entries, names of option custom, events. */
 static int tracex_next(struct kt_import *s)
 {
 	static next_fn *const nexts[] = {
