@@ -246,7 +246,7 @@ static int map_numbered(struct kt_sink *s, const struct ktape_event *e, uint32_t
 	/* A longer one goes into a Linux stream by map_any(), which cuts and counts it. */
 	if (e->blob_size > KT_LINUX_BLOB && !t->rewrite)
 		return -EBADMSG;
-	/* The other half of a frame and of @typed is for the words and for wider numbers. */
+	/* So the words before it and the head of the frame have room as well. */
 	if (e->blob_size > KT_RKH_FRAME_MAX / 2)
 		return -EBADMSG;
 	for (unsigned int i = 1; i < e->nargs; i++)

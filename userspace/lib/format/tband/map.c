@@ -266,6 +266,7 @@ static int map_tband_exit(struct kt_sink *s, const struct ktape_event *e)
 }
 
 /*
+ * Write a priority that a thread inherits, or gives back if no other thread (argument 1) lends it.
  * FreeRTOS counts priorities upwards, Linux downwards.  Threads that are not real-time get 0.
  */
 static int map_inherit(struct kt_sink *s, const struct ktape_event *e)
