@@ -531,7 +531,7 @@ static int native_notice(struct kt_sink *s, const struct ktape_notice *n)
 	struct stream *st = stream_of(s->state, n->ring, n->cpu);
 	int err;
 
-	if (!st) /* as in native_event() */
+	if (!st) /* no memory, as in native_event() */
 		return -ENOMEM;
 	/* The number of its first packet, 1, already says that earlier ones are missing. */
 	if (n->reasons & KTAPE_NOTICE_OVERWRITTEN && n->continued)

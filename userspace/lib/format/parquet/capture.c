@@ -423,7 +423,7 @@ void pq_take_control(struct pq *pq, struct pq_cpu *c, const struct kt_line *l)
 	const struct ktape_event *e = l->event;
 
 	pq->ledger->stored++;
-	/* Control records have the lowest opcodes, but MISSED. */
+	/* Control records have the lowest opcodes; only that of MISSED is a high one. */
 	if ((e->opcode > KTAPE_EV_FREEZE && e->opcode != KTAPE_EV_MISSED) ||
 	    !kt_event_fits(e))
 		return;
