@@ -282,6 +282,7 @@ static int open_packet(struct kt_sink *s, struct stream *st, unsigned int kind,
 	}
 	memcpy(head.uuid, s->info->uuid, sizeof(head.uuid));
 	if (kind != KTAPE_RING_REGISTRY && e) {
+		/* The thread of a switch's call stack does not run any more. */
 		const int32_t tid = kt_event_runs(e) ? e->tid :
 				    st->tid < 0	     ? -1 :
 						       st->tid;
@@ -373,7 +374,7 @@ static int add_event(struct kt_sink *s, struct stream *st,
 static bool thread_is_known(const struct stream *st, const struct stream *event_ring,
 			    const struct ktape_event *e)
 {
-	/* Readers know it by the switch that it follows. */
+	/* The call stack of a switch is of the thread that left: readers know it by the switch. */
 	if (!kt_event_runs(e))
 		return true;
 	/* A context record would let the ring begin before it does. */

@@ -673,7 +673,8 @@ static char *put_chrome_event(char *p, struct chrome *t, const struct kt_line *l
 
 static int chrome_event(struct kt_sink *s, const struct ktape_event *e)
 {
-	const struct kt_line l = kt_line_of(s->info, s->registry, e, true);
+	const struct kt_line l =
+		kt_line_of(s->info, s->registry, e, true /* JSON */);
 	struct chrome *t = s->state;
 	char *p;
 
@@ -700,7 +701,8 @@ static int chrome_event(struct kt_sink *s, const struct ktape_event *e)
 static int chrome_notice(struct kt_sink *s, const struct ktape_notice *n)
 {
 	const struct ktape_event at = { .ts = n->from, .cpu = n->cpu };
-	const struct kt_line l = kt_line_of(s->info, s->registry, &at, true);
+	const struct kt_line l =
+		kt_line_of(s->info, s->registry, &at, true /* JSON */);
 	struct chrome *t = s->state;
 	int64_t from = ktape_mono_ns(s->info, n->from);
 	bool late = n->reasons & KTAPE_NOTICE_OVERWRITTEN;
