@@ -2,7 +2,8 @@
 /*
  * libktape: the list of trace formats, and writing a trace in any format.
  *
- * Included by ktape.h.  Reading a trace of any format is in ktape-trace.h.
+ * Included by ktape.h.  Reading a trace of any format is in ktape-trace.h.  "The errno" of a call
+ * is returned as a negative number.
  */
 #ifndef _KTAPE_CODEC_H
 #define _KTAPE_CODEC_H

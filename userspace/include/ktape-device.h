@@ -3,7 +3,7 @@
  * libktape: controlling sessions, reading mapped rings, recording.
  *
  * Included by ktape.h.  Filters are in ktape-filter.h, reading of finished traces
- * is in ktape-trace.h.
+ * is in ktape-trace.h.  "The errno" of a call is returned as a negative number.
  */
 #ifndef _KTAPE_DEVICE_H
 #define _KTAPE_DEVICE_H

@@ -85,7 +85,7 @@ struct ktape_field {
  * @event_class: enum ktape_class
  * @nargs: number of argument words; not used if @varargs
  * @varargs: true if the number of argument words varies
- * @has_blob: true if the record has a blob (bit p)
+ * @has_blob: true if the record has a blob
  * @blob_words: minimum size of the blob in 32-bit words
  */
 struct ktape_event_desc {

@@ -127,6 +127,7 @@ int ktape_cgroup_check(const char *name);
 #define KTAPE_CONFIG_BUFFER   (1U << 3)
 #define KTAPE_CONFIG_BLOCK    (1U << 4)
 #define KTAPE_CONFIG_DURATION (1U << 5)
+/* What only a whole session has: a profile ignores it. */
 #define KTAPE_CONFIG_SESSION                                            \
 	(KTAPE_CONFIG_MODE | KTAPE_CONFIG_BUFFER | KTAPE_CONFIG_BLOCK | \
 	 KTAPE_CONFIG_DURATION)

@@ -3,7 +3,7 @@
  * libktape: names of objects; reading, showing and writing native traces.
  *
  * Included by ktape.h.  Traces of all formats are opened here; writing in other
- * formats is in ktape-codec.h.
+ * formats is in ktape-codec.h.  "The errno" of a call is returned as a negative number.
  */
 #ifndef _KTAPE_TRACE_H
 #define _KTAPE_TRACE_H

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reading and writing all bytes of a request.  All return a negative errno on error. */
+/*
+ * Reading and writing all bytes of a request, or with _some as many as one call takes.  Functions
+ * with a result return a negative errno on error.
+ */
 #ifndef _KT_FILE_H
 #define _KT_FILE_H
 

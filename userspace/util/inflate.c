@@ -202,6 +202,7 @@ static bool unpack_codes(struct input *in, struct output *out,
 	}
 }
 
+/* Unpack a block of bytes as they are: behind the rest of a byte, length and its complement. */
 static bool unpack_stored(struct input *in, struct output *out)
 {
 	uint32_t len, check;
@@ -262,6 +263,7 @@ static bool take_lengths(struct input *in, const struct codes *c,
 
 static bool unpack_dynamic(struct input *in, struct output *out)
 {
+	/* The lengths of the codes for lengths come in this order. */
 	static const uint8_t order[LENGTH_CODES] = {
 		16, 17, 18, 0, 8,  7, 9,  6, 10, 5,
 		11, 4,	12, 3, 13, 2, 14, 1, 15,
@@ -347,6 +349,7 @@ ssize_t kt_inflate(const uint8_t *from, size_t len, uint8_t *to, size_t room)
 		if (!fine || in.bad)
 			return -EBADMSG;
 	} while (!last);
+	/* Bits that are left over belong to the last byte of the blocks. */
 	if (in.end - in.at < 4 ||
 	    adler32(to, out.used) !=
 		    ((uint32_t)in.at[0] << 24 | (uint32_t)in.at[1] << 16 |

@@ -49,8 +49,8 @@ static int memory_end(void *cookie)
 
 /**
  * kt_memory_open() - open a stream that writes into memory
- * @text: set to what was written, which ends in NUL, when the stream is closed; NULL
- *	after a failure
+ * @text: set to what was written, which ends in NUL, when the stream is closed; NULL if
+ *	there is no stream
  * @len: set to its bytes; must stay until then, like @text
  *
  * Return: the stream, for kt_memory_close(); NULL: no memory.

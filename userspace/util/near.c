@@ -67,6 +67,7 @@ void kt_near_try(struct kt_near *n, const char *known)
 	distance = count_mistakes(n->word, n->len, known, len);
 	if (n->len >= BEGIN_MIN && n->len < len && !memcmp(n->word, known, n->len))
 		distance = 1;
+	/* With as many mistakes as characters no character of @known is left. */
 	if (distance > kt_max(n->len / 3, 1) || distance >= len ||
 	    (n->best && distance >= n->distance))
 		return;

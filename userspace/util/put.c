@@ -125,7 +125,10 @@ static char *put_decimal_digits(char *p, const char *text, size_t len)
  */
 char *kt_put_double(char *p, uint64_t bits)
 {
-	/* 15 digits are enough for every number that fewer can give, but tiny ones. */
+	/*
+	 * %g leaves out zeros at the end, so 15 digits print every number that needs no more as
+	 * short as it can be.  Subnormal numbers are less precise: they begin with one digit.
+	 */
 	int digits = bits & EXPONENT ? 15 : 1;
 	char text[32];
 	double value;
@@ -345,7 +348,7 @@ char *kt_put_json(char *p, const char *text, size_t len)
 		whole = kt_utf8_length(text + i, len - i);
 		code = whole ? code_of(s + i, whole) : s[i];
 		whole = whole ? whole : 1;
-		if (code > 0xffff) { /* two halves */
+		if (code > 0xffff) { /* two surrogates: 0xd800 - (0x10000 >> 10) is 0xd7c0 */
 			p = put_unit(p, 0xd7c0 + (code >> 10));
 			code = 0xdc00 | (code & 0x3ff);
 		}

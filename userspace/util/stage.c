@@ -332,7 +332,7 @@ static int bring_files(const struct kt_stage *s, int from, int to)
 	return err ? err : on_metadata(from, to, move_file);
 }
 
-/* Move or remove the files of an output in @from, the metadata first. */
+/* Move, remove or count (@act) the files of an output in @from, the metadata first. */
 static int clear_files(const struct kt_stage *s, int from, int to,
 		       int (*act)(int from, const char *name, int to))
 {
@@ -373,6 +373,7 @@ static int commit_inner(struct kt_stage *s, int old)
 	return err;
 }
 
+/* Commit a folder.  Without earlier files nothing is synced, because nothing can be lost. */
 static int commit_stage_folder(struct kt_stage *s)
 {
 	char name[KT_TEMP_NAME];

@@ -32,6 +32,7 @@ struct entry {
 	char name[];
 };
 
+/* TAKEN: a thread is filling it. */
 enum { SLOT_FREE, SLOT_TAKEN, SLOT_FILLED };
 
 /**
@@ -61,6 +62,7 @@ bool kt_temp_is_name(const char *name)
 	return !strncmp(name, KT_TEMP_PREFIX, strlen(KT_TEMP_PREFIX));
 }
 
+/* Put a name into the table.  If that is full, no signal removes what has the name. */
 static void fill_slot(int folder, const char *name)
 {
 	for (size_t i = 0; i < SLOTS; i++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* In the place of util/crew.c: there are no threads. */
+/* In the place of util/crew.c: there are no threads, so a job is done when it is waited for. */
 #include <errno.h>
 #include <stdlib.h>
 

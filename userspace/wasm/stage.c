@@ -40,7 +40,10 @@ int kt_stage_file(struct kt_stage *s, const char *path, unsigned int mode)
 	return fd;
 }
 
-/* The writer of a trace wants a folder that is empty until the end. */
+/*
+ * Make an inner folder, as util/stage.c does: before the writer of a trace commits, it checks once
+ * more that the outer one has no files.
+ */
 int kt_stage_folder(struct kt_stage *s, int folder,
 		    bool (*is_ours)(const char *name))
 {

@@ -20,12 +20,13 @@ if [ ! -e "$out/fail_alloc.so" ] || nm "$ktape" 2>/dev/null | grep -q __asan_ini
 fi
 export KTAPE_CONFIG=/dev/null
 
-# lossy loses events, damaged has a wrong checksum, scene has all kinds of events, and foreign
-# has events of many fields.
+# lossy loses events, damaged has a wrong checksum, scene has all kinds of events, foreign has
+# events of many fields, and late/cut begins with what was overwritten in each event ring.
 mkdir in && cd in || exit
 "$out/make_trace" session session session.ktape &&
 	"$out/make_trace" lossy lossy && "$out/make_trace" emitted emitted &&
-	"$out/make_foreign" foreign && "$out/t_lib_linux" --scene scene && cp -r session damaged || exit
+	"$out/make_foreign" foreign && "$out/t_lib_linux" --scene scene &&
+	"$out/make_rings" late late >/dev/null && cp -r session damaged || exit
 size=$(stat -c %s damaged/cpu0)
 printf '\x5a\xa5' | dd of=damaged/cpu0 bs=1 seek=$((size / 2)) conv=notrunc 2>/dev/null
 python3 "$here/../support/make_linux_traces.py" . >/dev/null 2>&1 || exit
@@ -134,5 +135,11 @@ done <<-EOT
 		[ -e "$file" ] && echo "dump in/${file#./}"
 	done)
 EOT
+
+# Only one allocation of each stream comes with the notice of what was overwritten: try all.
+tries=0
+: >log
+fails_once convert -q -J 1 --to native -o out in/late/cut
+result $? "all of convert -q -J 1 --to native -o out in/late/cut"
 echo "1..$n"
 exit $failed

@@ -37,7 +37,7 @@ enum kt_ftrace_own {
  * @room: bytes of @text
  * @unknown: texts whose format the trace does not have
  * @missing: texts whose arguments are not all in the record
- * @cut: texts that were cut at KT_PRINTK_MAX
+ * @cut: texts and lists of functions that were cut at KT_PRINTK_MAX, or had a width limited
  */
 struct kt_ftrace {
 	struct kt_printk printk;

@@ -152,7 +152,10 @@ static bool is_int_width(uint32_t size)
 	return size == 1 || size == 2 || size == 4 || size == 8;
 }
 
-/* Set the type of a field, and where it is. */
+/*
+ * Set the type of a field, and where it is.  A "char *" is the address of a text: it has type HEX,
+ * and @to_text, by which kt_tracing_read() may make it a TEXT.
+ */
 static void set_layout_type(const struct kt_layouts *all, struct kt_tp_field *f,
 			    struct kt_layout_field *place, const struct span *type,
 			    const struct span *count, bool is_signed)
@@ -531,8 +534,10 @@ int kt_layout_read(struct kt_layouts *all, const struct kt_layout *l,
 		struct kt_tp_value *v = &values[i];
 
 		v->number = 0;
+		/* Of a raw field the caller makes the value (ftrace_own.c). */
 		if (!v->data || l->fields[i].raw)
 			continue;
+		/* A field with @to_text may be a TEXT since the record before: its bytes are a number. */
 		if (f->type == KT_TP_TEXT && !l->fields[i].to_text)
 			v->len = strnlen(v->data, v->len);
 		else if (f->type == KT_TP_ARRAY)

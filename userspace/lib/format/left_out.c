@@ -23,6 +23,7 @@ bool kt_left_out_find(struct kt_left_out *out, unsigned int opcode,
 
 		if (f->place == KTAPE_PLACE_BLOB || holds(arg, f->name))
 			continue;
+		/* The whole number of a system call, beside its lower 16 bits. */
 		if (!strcmp(f->name, "full"))
 			out->full = true;
 		else if (f->place != KTAPE_PLACE_BITS && f->place != KTAPE_PLACE_ARG)

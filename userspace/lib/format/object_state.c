@@ -221,6 +221,10 @@ static bool set_holder(struct kt_object_state *o, int64_t tid)
 	return o->holder != before;
 }
 
+/*
+ * Follow a mutex through what a call reports.  One that is taken was free, so no thread waits.
+ * Return: true if its state is to be drawn: also if the same thread takes it again.
+ */
 static bool follow_mutex(struct kt_object_state *o, const struct kt_user_event *t)
 {
 	bool changed = set_holder(o, t->owner);
@@ -371,6 +375,7 @@ bool kt_state_follow(struct kt_states *states, struct kt_sink *s,
 		put_track(c, l, t, o);
 		return true;
 	}
+	/* The number of a mutex is 1 if it is free, else 0. */
 	if (t->report == KT_REPORT_NUMBER)
 		o->holder = t->number ? NOBODY : known_thread(t->by);
 	else if (!follow_mutex(o, t))

@@ -367,6 +367,7 @@ static int put_directive(char *to, size_t room, const char **at,
 	case 'x':
 	case 'X':
 	case 'o':
+		/* Since 6.14 the kernel records short and char as an int. */
 		if (!take_printk_number(a, a->ints && d.size < 4 ? 4 : d.size, &v))
 			return -1;
 		if (d.size < 4)

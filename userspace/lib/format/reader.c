@@ -176,7 +176,8 @@ static int check_clock(struct kt_import *s)
  * kt_import_open() - begin to read a trace in another format
  * @t: the trace
  * @format: the format; its @in is not NULL
- * @import: set; ends with kt_import_close(), also after an error
+ * @import: set, unless there is no memory for it; ends with kt_import_close(), also after an
+ *	error
  * @error: filled on -EBADMSG and -EINVAL; may be NULL
  *
  * Return: 0 or negative errno.
@@ -361,6 +362,7 @@ int kt_import_next(struct kt_import *s, const struct ktape_event **event)
 	}
 	s->late += s->window && s->event.ts < s->last_ts;
 	s->last_ts = s->event.ts;
+	/* After a first pass the registry has all names already. */
 	err = s->learned ? 0 : ktape_registry_add(s->registry, &s->event);
 	*event = &s->event;
 	return err ? err : 1;

@@ -102,6 +102,7 @@ int kt_import_name(struct kt_import *s, struct kt_foreign *at,
 	};
 	int err;
 
+	/* The last two words, when the object ended, stay 0: it still exists. */
 	kt_set32(words, n->id);
 	kt_set32(words + 4, n->param1);
 	kt_set32(words + 8, n->param2);

@@ -73,7 +73,7 @@ static int convert_tp_field(struct kt_tp *tp, const struct kt_tp_class *c,
 
 	*out = v->number;
 	switch (c->row->sources[i].how) {
-	case KT_TP_THREAD:
+	case KT_TP_THREAD: /* the first field of sched_process_fork is the new thread */
 		return second ? kt_tp_name_thread(tp, at, (int32_t)v->number, 0,
 						  second->data, second->len,
 						  c->row->opcode == KTAPE_EV_PROCESS_FORK &&
@@ -122,6 +122,7 @@ static int convert_tp_field(struct kt_tp *tp, const struct kt_tp_class *c,
 	}
 }
 
+/* Put a value where a field of the event table is: bits of dat20, or one or two arguments. */
 static void put_place(struct kt_foreign *f, const struct kt_place *place,
 		      uint64_t value)
 {
@@ -257,7 +258,7 @@ static int complete_event(struct kt_tp *tp, struct kt_foreign *f)
 	const struct kt_map_entry *e;
 
 	switch (f->opcode) {
-	case KTAPE_EV_PROCESS_FORK:
+	case KTAPE_EV_PROCESS_FORK: /* parent_tid, child_tid, child_tgid; dat20: is a thread */
 		e = kt_map_find(&tp->tasks, KT_TP_OF_PROCESS, f->args[1]);
 		if (!f->args[2] && e)
 			f->args[2] = (uint32_t)e->value;
@@ -266,14 +267,14 @@ static int complete_event(struct kt_tp *tp, struct kt_foreign *f)
 		break;
 	case KTAPE_EV_PROCESS_EXIT:
 	case KTAPE_EV_PROCESS_FREE:
-	case KTAPE_EV_PROCESS_RENAME:
+	case KTAPE_EV_PROCESS_RENAME: /* tid, tgid */
 		e = kt_map_find(&tp->tasks, KT_TP_NAMED, f->args[0]);
 		f->args[1] = e && e->extra ? (uint32_t)e->extra : UNKNOWN_TASK;
 		break;
-	case KTAPE_EV_PROCESS_EXEC:
+	case KTAPE_EV_PROCESS_EXEC: /* tid, old_tid */
 		f->args[1] = f->args[1] ? f->args[1] : f->args[0];
 		break;
-	case KTAPE_EV_SCHED_SWITCH:
+	case KTAPE_EV_SCHED_SWITCH: /* prev_tid, next_tid */
 		return set_running(tp, f->cpu, (int32_t)f->args[1]);
 	default:
 		break;
@@ -281,6 +282,10 @@ static int complete_event(struct kt_tp *tp, struct kt_foreign *f)
 	return 0;
 }
 
+/*
+ * Deliver a native event.  A thread that the tracepoint does not name is unknown; any other field
+ * that it lacks is 0.
+ */
 static int emit_native(struct kt_tp *tp, struct kt_tp_class *c,
 		       struct kt_foreign *f, const struct kt_tp_value *values)
 {

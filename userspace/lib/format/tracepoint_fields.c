@@ -80,6 +80,7 @@ static uint8_t *put_array(uint8_t *p, const struct kt_tp_field *f,
 	return p;
 }
 
+/* Put bytes as a memory argument, which has 255 at most, or more of them as an array. */
 static uint8_t *put_bytes(uint8_t *p, const struct kt_tp_field *f,
 			  const void *data, size_t len)
 {

@@ -82,6 +82,7 @@
 		"cpu", "cpu_id", KT_TP_NUMBER, NULL \
 	}
 
+/* The first field of a row must be there: without it the event becomes a user event. */
 static const struct kt_tp_row rows[] = {
 	{ "sched_switch",
 	  KTAPE_EV_SCHED_SWITCH,

@@ -80,6 +80,7 @@ int kt_tp_name_thread(struct kt_tp *tp, const struct kt_foreign *at, int64_t tid
 	e->extra = (uint64_t)tgid;
 	n.id = (uint32_t)tid;
 	n.param1 = (uint32_t)tgid;
+	/* The first name of a thread that ran before the trace is valid from its beginning. */
 	n.born = is_new && !begins ? 0 : at->ts;
 	return kt_import_name(tp->s, &record, &n);
 }

@@ -277,6 +277,7 @@ int kt_tracing_bind(struct kt_tracing_data *d, struct kt_tp *tp)
 {
 	int err = 0;
 
+	/* From Linux 6.14 on vbin_printf() packs numbers of less than 32 bits as an int. */
 	d->ftrace.ints = is_release(tp->s->info->release, 6, 14);
 	for (size_t i = 0; i < d->layouts.nr && !err; i++) {
 		if (d->layouts.list[i].of_ftrace)

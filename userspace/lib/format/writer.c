@@ -62,6 +62,7 @@ char *kt_sink_room(struct kt_sink *s, size_t n)
 
 	n += KT_PUT_OVER;
 	cap = kt_max(n, BUFFER);
+	/* A part stays in memory: its buffer grows instead of being written. */
 	if (s->cap - s->len < n && !s->part && flush_buffer(s))
 		return NULL;
 	if (s->cap - s->len >= n)
@@ -234,6 +235,7 @@ static int setup_sink(struct kt_sink *s, const struct kt_codec_out *codec,
 		err = kt_sink_open_file(s);
 	if (!err)
 		err = s->codec->begin(s);
+	/* Where begin() says why, an option or the input does not suit the format. */
 	if (err && error && *s->why.text) {
 		*error = s->why;
 		return err == -EBADMSG ? -EINVAL : err;
@@ -313,7 +315,11 @@ void kt_sink_part_begin(struct ktape_sink *part, const struct ktape_registry *re
 	part->s.error = 0;
 }
 
-/* Append a part to the output.  Return: 0 or negative errno. */
+/*
+ * Append a part to the output; ktape_sink_event() has returned errors of the part itself.  It
+ * has counted no misses: event() of such a format does not (struct kt_codec_out.alone).
+ * Return: 0 or negative errno.
+ */
 int kt_sink_part_take(struct ktape_sink *sink, const struct ktape_sink *part)
 {
 	struct kt_sink *s = &sink->s;
@@ -331,6 +337,7 @@ int ktape_sink_event(struct ktape_sink *sink, const struct ktape_event *event)
 	struct kt_sink *s = &sink->s;
 	int err = s->error;
 
+	/* The reader has made it up, for formats that write the input's own stream again. */
 	if (!err && !s->codec->assumed && ktape_event_is_assumed(event))
 		return 0;
 	/* It does not fit the event table, so no name can be taken from it. */

@@ -19,8 +19,8 @@
 #define BLOCK	   128U /* deltas of a block */
 #define MINIS	   4U	/* parts of a block, each with its own width */
 #define MINI	   (BLOCK / MINIS)
-#define GROUP	   8U /* values of a group of packed indexes */
-#define GROUPS_MAX (1U << 20)
+#define GROUP	   8U	      /* values of a group of packed indexes */
+#define GROUPS_MAX (1U << 20) /* values after which groups have a new count */
 
 static uint8_t *put_varint(uint8_t *p, uint64_t v)
 {

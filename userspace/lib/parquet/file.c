@@ -146,6 +146,7 @@ static void put_logical(struct kt_thrift *th, unsigned int type)
 	kt_thrift_close(th);
 }
 
+/* Put the schema: its first element is the table, with the number of columns that follow. */
 static void put_schema(struct kt_thrift *th, const struct kt_pq_schema *schema)
 {
 	kt_thrift_list(th, 2, KT_THRIFT_STRUCT, schema->nr + 1);

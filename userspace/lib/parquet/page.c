@@ -352,6 +352,7 @@ static int grow_local(struct kt_pq_workspace *w)
 	return 0;
 }
 
+/* Put a data page and its range.  @at: number of its first value, which null rows do not have. */
 static int put_data_page(struct kt_pq_workspace *w, struct kt_pq_chunk *c,
 			 const struct view *view, size_t at, struct kt_pq_page *page)
 {
@@ -395,6 +396,7 @@ static int put_pages(struct kt_pq_workspace *w, struct kt_pq_chunk *c,
 		uint32_t nr = (uint32_t)kt_min(step, rows - row);
 
 		*page = (struct kt_pq_page){ .row = row, .rows = nr };
+		/* Pages begin at a whole word of the bits: both steps are multiples of 64. */
 		if (view->there)
 			page->nulls = nr - count_there(view->there + row / 64, nr);
 		err = put_data_page(w, c, view, at, page);

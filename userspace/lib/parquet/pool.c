@@ -103,7 +103,7 @@ static int grow_pool(struct kt_pq_pool *pool)
 int64_t kt_pq_intern(struct kt_pq_pool *pool, const char *text, size_t len)
 {
 	struct kt_pq_name *n;
-	uint8_t *to = kt_pq_room(&pool->text, len + 1);
+	uint8_t *to = kt_pq_room(&pool->text, len + 1); /* not NULL for an empty name */
 	uint32_t *slot;
 	uint64_t hash;
 

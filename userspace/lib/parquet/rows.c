@@ -46,6 +46,7 @@ void kt_pq_grow(struct kt_pq_rows *r, unsigned int column)
 	size_t cap = c->cap ? c->cap * 2 : LEAST_CAP;
 	int64_t *v;
 
+	/* A table that sorts has the value of row n at n: there may be many null rows before it. */
 	if (cap <= r->nr && r->schema->sorts)
 		cap = kt_align(r->nr + 1ULL, LEAST_CAP);
 	v = realloc(c->v, cap * sizeof(*v));

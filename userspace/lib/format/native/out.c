@@ -15,8 +15,9 @@
  * The counters of packet headers (emitted, filtered) are not known here and stay
  * zero.  A loss with a count raises the header's count of discarded events; a loss
  * without a count skips a packet number.  Left out and counted are events whose time
- * goes back, and events whose opcode has another meaning in the event table of the
- * output than in that of the input.
+ * goes back, events whose opcode has another meaning in the event table of the output than in
+ * that of the input, and user events that a reader of the output would take for something else
+ * (native_event()).
  *
  * Fields that another tracer's event has beyond the event table go into a record of their own,
  * directly before that of the event and in the same packet.
@@ -46,9 +47,10 @@
 #define PACKET	     (64U << 10)
 #define PACKET_SMALL (4U << 10) /* with more than MANY streams */
 #define MANY	     512U
-#define RECORD_EXTRA (KTAPE_TIME_EXTEND_SIZE + 16) /* beside a record */
-#define KINDS	     3	       /* of rings: enum ktape_ring_kind */
-#define TID_NONE     INT32_MIN /* no record has set the thread yet */
+#define RECORD_EXTRA \
+	(KTAPE_TIME_EXTEND_SIZE + 16) /* before a record, and more than its padding */
+#define KINDS	 3		      /* of rings: enum ktape_ring_kind */
+#define TID_NONE INT32_MIN	      /* no record has set the thread yet */
 
 /**
  * struct stream - packets of one ring
@@ -111,6 +113,7 @@ static const struct ktape_codec_option options[] = {
 	{ .key = NULL },
 };
 
+/* Begin a pipe form: open the output and write the metadata.  Return: 0 or negative errno. */
 static int open_pipe(struct kt_sink *s, const char *text, size_t len)
 {
 	int err = kt_sink_open_file(s);
@@ -137,7 +140,8 @@ static int open_output(struct kt_sink *s, bool pipe, const char *text, size_t le
 /*
  * Make the metadata, marked "converted": packet headers have no counters here and
  * events may have been left out, so ktape verify --absent must not prove anything
- * from this trace.
+ * from this trace.  The input's own metadata (@s->metadata) keeps its state; only metadata
+ * that is made here could claim a checksum that the inputs did not have.
  */
 static int make_metadata(struct kt_sink *s, char **text, size_t *len)
 {
@@ -189,6 +193,7 @@ static int native_begin(struct kt_sink *s)
 	return err;
 }
 
+/* Return the stream of a ring, made if needed; NULL without memory, or for a ring out of range. */
 static struct stream *stream_of(struct native *n, unsigned int kind, uint32_t cpu)
 {
 	size_t nr = (size_t)cpu + 1;
@@ -210,6 +215,7 @@ static struct stream *stream_of(struct native *n, unsigned int kind, uint32_t cp
 	return &more[nr - 1];
 }
 
+/* Write the open packet, if one is open.  The next one has the next number. */
 static int write_packet(struct kt_sink *s, struct stream *st, uint64_t ts_end)
 {
 	struct native *n = s->state;
@@ -276,6 +282,7 @@ static int open_packet(struct kt_sink *s, struct stream *st, unsigned int kind,
 	}
 	memcpy(head.uuid, s->info->uuid, sizeof(head.uuid));
 	if (kind != KTAPE_RING_REGISTRY && e) {
+		/* The thread of a switch's call stack does not run any more. */
 		const int32_t tid = kt_event_runs(e) ? e->tid :
 				    st->tid < 0	     ? -1 :
 						       st->tid;
@@ -300,8 +307,9 @@ static size_t record_room(const struct ktape_record *r)
 
 /*
  * Add a record, and before it another one to the same packet, which is left out and counted if
- * both do not fit into a packet.  @before: with the extra fields of @e, or NULL.  A packet that
- * was made larger than usual for them is written at once, to free its memory.
+ * both do not fit into a packet.  @before: with the extra fields of @e, or NULL.  A record that
+ * does not fit by itself fails the conversion.  A packet that was made larger than usual for them
+ * is written at once, to free its memory.
  */
 static int add_records(struct kt_sink *s, struct stream *st,
 		       const struct ktape_event *e,
@@ -366,7 +374,7 @@ static int add_event(struct kt_sink *s, struct stream *st,
 static bool thread_is_known(const struct stream *st, const struct stream *event_ring,
 			    const struct ktape_event *e)
 {
-	/* Readers know it by the switch that it follows. */
+	/* The call stack of a switch is of the thread that left: readers know it by the switch. */
 	if (!kt_event_runs(e))
 		return true;
 	/* A context record would let the ring begin before it does. */
@@ -485,7 +493,7 @@ static int native_event(struct kt_sink *s, const struct ktape_event *e)
 {
 	struct stream *st = stream_of(s->state, e->kind, e->cpu);
 
-	if (!st)
+	if (!st) /* readers deliver no ring out of range */
 		return -ENOMEM;
 	if (e->opcode == KTAPE_TIME_EXTEND) /* ktape_build_add() inserts its own */
 		return 0;
@@ -524,8 +532,8 @@ static int native_notice(struct kt_sink *s, const struct ktape_notice *n)
 	struct stream *st = stream_of(s->state, n->ring, n->cpu);
 	int err;
 
-	if (!st)
-		return 0;
+	if (!st) /* no memory, as in native_event() */
+		return -ENOMEM;
 	/* The number of its first packet, 1, already says that earlier ones are missing. */
 	if (n->reasons & KTAPE_NOTICE_OVERWRITTEN && n->continued)
 		return 0;

@@ -35,8 +35,8 @@ struct counts {
  * struct pq_ledger - what the module reported
  * @counts: by the index that @keys has
  * @nr: entries of @counts
- * @keys: index in @counts by CPU, ring and class, or by KEY_START and CPU a time; in both,
- *	kt_map_entry.extra says that the value is set
+ * @keys: by CPU, ring and class an index in @counts, and kt_map_entry.extra says that it is set;
+ *	by KEY_START and CPU the time of the first start, and enum start
  * @stored: events of the trace, without names
  * @lost: lost events, as far as counted
  * @gaps: number of losses
@@ -153,7 +153,7 @@ static void put_capture_loss(struct pq *pq, const struct loss *loss)
 	kt_pq_put(r, PQ_LOST_TS_END, pq_time(pq, loss->to));
 	kt_pq_put(r, PQ_LOST_CPU, (int32_t)loss->cpu);
 	pq_put_name(r, PQ_LOST_SOURCE, capture_name_of(pq, loss->source));
-	if (loss->ring >= 0)
+	if (loss->ring >= 0) /* the registry's ring reports no loss */
 		pq_put_name(r, PQ_LOST_RING,
 			    capture_name_of(pq, loss->ring == KTAPE_RING_CONTROL ?
 							"control" :
@@ -278,6 +278,9 @@ static void take_evict(struct pq *pq, const struct ktape_event *e)
 
 /* ---- the ledger ------------------------------------------------------------------------- */
 
+/* What there was of the ledger of a CPU's first start. */
+enum start { NO_START, STARTING, STARTED };
+
 /* Return the counts that a ledger record is about, made if needed; NULL = no memory. */
 static struct counts *find_counts(struct pq *pq, const struct ktape_event *e)
 {
@@ -303,15 +306,17 @@ static struct counts *find_counts(struct pq *pq, const struct ktape_event *e)
 }
 
 /*
- * Take the counts of a class from a ledger record.
- * A trace may begin with the ledger records of the session's start, or later.  Classes
- * without events have no record at the start: if there was one of any class, they begin at 0.
+ * Take the counts of a class from a ledger record.  What counts is the last record minus @first.
+ * A trace may begin with the ledger records of the session's start, or later.  Its first record is
+ * where a class begins: a session that was started again has counts then.  Classes without
+ * events have no record at the start, so if there was one, classes that come later begin at 0.
  */
 static void take_capture_ledger(struct pq *pq, const struct ktape_event *e)
 {
 	struct counts *c = find_counts(pq, e);
 	struct kt_map_entry *start =
 		kt_map_put(&pq->ledger->keys, KEY_START, e->cpu);
+	bool starts = (e->dat20 >> 8 & 7) == MOMENT_START;
 
 	if (!c || !start) {
 		pq->s->error = -ENOMEM;
@@ -319,20 +324,25 @@ static void take_capture_ledger(struct pq *pq, const struct ktape_event *e)
 	}
 	if (e->blob_size < COUNTS * 8)
 		return;
-	if ((e->dat20 >> 8 & 7) == MOMENT_START && !start->extra) {
+	if (starts && start->extra == NO_START) {
 		start->value = e->ts;
-		start->extra = true;
+		start->extra = STARTING;
 	}
 	for (unsigned int i = 0; i < COUNTS; i++)
 		c->last[i] = kt_get64((const uint8_t *)e->blob + i * 8);
 	c->ts = e->ts;
-	if (!c->seen && start->extra) {
+	if (!c->seen &&
+	    (start->extra == STARTED || (start->extra == STARTING && !starts))) {
 		c->ts_first = start->value;
 	} else if (!c->seen) {
 		memcpy(c->first, c->last, sizeof(c->first));
 		c->ts_first = e->ts;
 	}
 	c->seen = true;
+	/* The last record of a ledger is that of class control in the control ring. */
+	if (starts &&
+	    (e->dat20 & 0xff) == (KTAPE_CLASS_CONTROL | KTAPE_RING_CONTROL << 5))
+		start->extra = STARTED;
 }
 
 static void put_capture_ledger(struct pq *pq)
@@ -421,6 +431,7 @@ void pq_take_control(struct pq *pq, struct pq_cpu *c, const struct kt_line *l)
 	const struct ktape_event *e = l->event;
 
 	pq->ledger->stored++;
+	/* Control records have the lowest opcodes; only that of MISSED is a high one. */
 	if ((e->opcode > KTAPE_EV_FREEZE && e->opcode != KTAPE_EV_MISSED) ||
 	    !kt_event_fits(e))
 		return;
@@ -500,6 +511,7 @@ static int64_t find_capture_env(struct pq *pq, const char *key)
 	return PQ_NONE;
 }
 
+/* Put the counts of the whole trace; those of the ledger are null without any ledger record. */
 static void put_counts(struct pq *pq, struct kt_pq_rows *r)
 {
 	const struct pq_ledger *l = pq->ledger;
@@ -543,6 +555,7 @@ static void put_capture_row(struct pq *pq)
 		pq_put_name(r, PQ_CAPTURE_FILTERS, capture_name_of(pq, text));
 	}
 	put_counts(pq, r);
+	/* A trace of another format has no metadata. */
 	kt_pq_put(r, PQ_CAPTURE_CONVERTED, info->converted || !pq->s->metadata);
 	pq_put_name(r, PQ_CAPTURE_VERSION, capture_name_of(pq, KTAPE_VERSION));
 	pq_end(pq, PQ_CAPTURE);

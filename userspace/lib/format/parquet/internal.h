@@ -146,7 +146,12 @@ struct pq_process {
 	int32_t parent;
 };
 
-/* A running interrupt handler. */
+/**
+ * struct pq_irq - a running interrupt handler
+ * @kind: what interrupt it is, an index in the table of irq.c
+ * @id: number of the interrupt, reason of the IPI, or vector
+ * @since: when it began, in ticks
+ */
 struct pq_irq {
 	uint8_t kind;
 	uint32_t id;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Interrupts nest on a CPU: the tables irq_slice and softirq_slice.  As in the statistics,
- * a thread switch ends what is open, and the end of a handler ends those nested in it.
+ * a thread switch ends what is open, and the end of a handler ends those nested in it.  What began
+ * before the end of a loss (pq->lost_to) has no row.  An interrupt stays on its CPU, so rings of
+ * other CPUs that begin later (pq->late_to) do not matter here.
  */
 #include "internal.h"
 

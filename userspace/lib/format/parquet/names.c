@@ -160,6 +160,7 @@ int64_t pq_syscall_name(struct pq *pq, const struct kt_line *l, uint32_t key)
 	key &= CALL_KEYS - 1;
 	if (pq->syscalls[key] != NOT_YET)
 		return pq->syscalls[key];
+	/* The name is kept by @key alone, so it must not depend on other bits of this event. */
 	e.dat20 = key;
 	of.event = &e;
 	name = kt_syscall_of(&of, key & 0xffff);

@@ -180,6 +180,7 @@ void pq_wake(struct pq *pq, const struct ktape_event *e)
 	kt_pq_put(r, PQ_WAKEUP_TARGET_CPU, target);
 	kt_pq_put(r, PQ_WAKEUP_PRIORITY, e->dat20 & 0xff);
 	pq_end(pq, PQ_WAKEUP);
+	/* A thread that does not sleep is not woken: its state stays. */
 	if (!t->tid || is_thread_running(pq, t) || t->state == PQ_READY ||
 	    t->state == PQ_PREEMPTED)
 		return;

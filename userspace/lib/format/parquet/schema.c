@@ -165,6 +165,7 @@ int pq_schema_init(struct pq *pq)
 	int err = 0;
 
 	memcpy(pq->schemas, tables, sizeof(tables));
+	/* These have no column of the time. */
 	pq->schemas[PQ_PROCESS].time = -1;
 	pq->schemas[PQ_THREAD].time = -1;
 	pq->schemas[PQ_SYSINFO].time = -1;

@@ -69,6 +69,7 @@ static void learn_thread_row(struct pq *pq, uint32_t utid,
 	t->died = o->died;
 	t->kernel = o->param2 >> 16 & 1; /* see KTAPE_OBJ_THREAD */
 	t->name = pq_name(pq, o->name, o->name_len);
+	/* A thread without a name has learned nothing yet, so its process is not set either. */
 	if (t->pid != (int32_t)o->param1 || name == PQ_NONE) {
 		t->pid = (int32_t)o->param1;
 		t->process = t->pid > 0 ? find_process(pq, utid, t->pid) : -1;
@@ -124,6 +125,10 @@ static int64_t make_idle(struct pq *pq)
 	return utid;
 }
 
+/*
+ * Find the newest thread of an id, and take what the registry has learned of it.  Make a new one if
+ * there is none, or if the registry knows another birth.
+ */
 static struct pq_thread *look_up_thread_row(struct pq *pq, int32_t tid, uint64_t ts)
 {
 	const struct kt_map_entry *e = kt_map_find(&pq->by_tid, 0, (uint32_t)tid);
@@ -179,7 +184,7 @@ void pq_registry(struct pq *pq, const struct ktape_event *e)
 		return;
 	}
 	found = kt_map_find(&pq->by_tid, 0, ktape_event_arg(e, 0));
-	if (found && found->value)
+	if (found && found->value) /* the idle thread, 0, learns nothing */
 		pq->threads[found->value].stale = true;
 }
 

@@ -88,6 +88,7 @@ static bool pair_address(const struct ktape_event *e, uint32_t *address)
 	return true;
 }
 
+/* Write the name of an object.  One without a record in RKH, or beyond its ids, is counted. */
 static int map_rkh_registry(struct kt_sink *s, const struct ktape_event *e)
 {
 	uint32_t type = e->dat20 & 0xff, id = ktape_event_arg(e, 0), address;
@@ -242,8 +243,10 @@ static int map_numbered(struct kt_sink *s, const struct ktape_event *e, uint32_t
 	struct kt_rkh_sink *t = s->state;
 	uint8_t *p = t->typed;
 
+	/* A longer one goes into a Linux stream by map_any(), which cuts and counts it. */
 	if (e->blob_size > KT_LINUX_BLOB && !t->rewrite)
 		return -EBADMSG;
+	/* So the words before it and the head of the frame have room as well. */
 	if (e->blob_size > KT_RKH_FRAME_MAX / 2)
 		return -EBADMSG;
 	for (unsigned int i = 1; i < e->nargs; i++)

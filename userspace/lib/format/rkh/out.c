@@ -57,7 +57,8 @@ static int begin_linux(struct kt_sink *s, uint64_t ts)
 static bool is_config(const struct ktape_event *e)
 {
 	return e->known && e->kind == KTAPE_RING_EVENT &&
-	       e->opcode == KTAPE_EV_USER_EVENT && e->nargs >= 6 &&
+	       e->opcode == KTAPE_EV_USER_EVENT &&
+	       e->nargs >= 1 + KT_RKH_CONFIG_WORDS + 1 &&
 	       ktape_event_arg(e, 0) == (KTAPE_FORMAT_ID_RKH | KT_RKH_TCFG);
 }
 
@@ -116,7 +117,8 @@ static int put_losses_until(struct kt_sink *s, uint64_t ts)
 
 /*
  * Keep a loss until the time of its end.  Events of other CPUs may come before that: behind
- * the loss, which has one time stamp, their times would go back.
+ * the loss, which has one time stamp, their times would go back.  If too many wait, the one that
+ * ends first is written before its time.
  */
 static int keep_loss(struct kt_sink *s, const struct ktape_notice *n)
 {

@@ -85,7 +85,7 @@ bool kt_rkh_checked(const uint8_t *data, size_t len)
 	return len && !sum;
 }
 
-/* ---- fields ------------------------------------------------------------- */
+/* ---- fields: struct kt_rkh_kind explains the letters of their types ----------- */
 
 /* Return true if the configuration has fields of this type. */
 bool kt_rkh_has(const struct kt_rkh_config *c, char type)
@@ -169,6 +169,7 @@ static const uint8_t *get_text(struct kt_rkh_event *e, char type,
 	return nul + 1;
 }
 
+/* Read the fields of an event.  Return: 0, or -EBADMSG if bytes are missing or left over. */
 static int get_fields(const struct kt_rkh_config *c, struct kt_rkh_event *e,
 		      const uint8_t *p, const uint8_t *end, char why[KT_RKH_WHY])
 {
@@ -218,7 +219,10 @@ static const uint8_t *get_id(const struct kt_rkh_config *c, const uint8_t *data,
 	return p && narrow_id(c, id) && kt_rkh_kind((unsigned int)*id) ? p : NULL;
 }
 
-/* Return the byte after the id of a frame, -1 if that is no known event. */
+/*
+ * Return the byte after the id of a frame, which is its sequence number if the stream has them;
+ * -1 if that is no known event.  By it in.c finds out whether numbers follow one another.
+ */
 int kt_rkh_behind_id(unsigned int width, const uint8_t *data, size_t len)
 {
 	const struct kt_rkh_config c = { .id = (uint8_t)width };

@@ -3,6 +3,8 @@
  * RKH trace, the trace of a framework for state machines (rkh.c draws it): fields of events as
  * typed arguments of user events and back, and as JSON.
  *
+ * The letters of field types (k->types) are those of struct kt_rkh_kind in internal.h.
+ *
  * ktape and RKH number the formats of typed arguments alike.  In ktape an address always
  * has 8 bytes and a signal 4; in an RKH stream the configuration gives their widths.
  */
@@ -92,6 +94,7 @@ static int64_t copy_args(const struct kt_rkh_config *c, bool to_rkh,
 	return out - to;
 }
 
+/* Return the format that numbers of a field type have as typed arguments. */
 static unsigned int typed_format_of(const struct kt_rkh_config *c, char type)
 {
 	switch (type) {
@@ -115,6 +118,7 @@ static unsigned int typed_format_of(const struct kt_rkh_config *c, char type)
 	}
 }
 
+/* Put bytes as memory arguments, of which each has 255 at most. */
 static uint8_t *put_typed_memory(uint8_t *p, const uint8_t *data, size_t len)
 {
 	while (len) {
@@ -305,6 +309,7 @@ static char *put_argument(char *p, const uint8_t *at, const uint8_t *next,
 	return kt_put_char(p, '"');
 }
 
+/* Write the fields of an event, which typed arguments give in their order, as JSON. */
 static char *put_typed_fields(char *p, const struct kt_rkh_config *c,
 			      unsigned int id, const uint8_t *at, const uint8_t *end)
 {
@@ -327,6 +332,7 @@ static char *put_typed_fields(char *p, const struct kt_rkh_config *c,
 			p = kt_put_str(p, word);
 			p = kt_put_char(p, '"');
 		} else {
+			/* The stream has the number of a pool minus one. */
 			p = put_argument(p, at, next, format,
 					 v + (k->types[i] == 'p'));
 		}

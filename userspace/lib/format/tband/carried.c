@@ -79,6 +79,7 @@ static int emit_carried(struct kt_import *s, struct kt_foreign *f)
 
 	if (f->opcode == KTAPE_EV_REGISTRY)
 		return kt_import_name(s, f, &n);
+	/* Only names are in the registry's ring. */
 	f->kind = kt_min(f->kind, KTAPE_RING_CONTROL);
 	return kt_import_emit(s, f);
 }

@@ -93,7 +93,7 @@ void kt_tband_check_put(struct kt_tband_event *e, uint32_t sum,
 bool kt_tband_check_get(const struct kt_tband_event *e, uint32_t *sum,
 			struct kt_tband_check *c)
 {
-	size_t core = e->len - SEQ_DIGITS - SUM_DIGITS;
+	size_t core = e->len - SEQ_DIGITS - SUM_DIGITS; /* wraps if @e is no check */
 
 	if (e->id != KT_TBAND_VALMARKER_NAME ||
 	    (e->values[0] != KT_TBAND_CHECK_EVENT &&

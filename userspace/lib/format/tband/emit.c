@@ -5,7 +5,7 @@
 #include "internal.h"
 
 #define RT_PRIO_MAX  98U /* Linux priority of the lowest FreeRTOS priority, 0 */
-#define PRIO_UNKNOWN 120U
+#define PRIO_UNKNOWN 120U /* that of a thread with nice 0 */
 
 /* Return the Linux priority of a task: FreeRTOS counts upwards, Linux downwards. */
 static uint8_t tband_prio_of(const struct kt_tband_import *t, int32_t tid)
@@ -78,11 +78,11 @@ static int emit_tband_name(struct kt_import *s, struct kt_foreign *f,
 	switch (e->id) {
 	case KT_TBAND_ISR_NAME:
 		n.type = KTAPE_OBJ_ISR;
-		n.param1 = f->cpu + 1;
+		n.param1 = f->cpu + 1; /* 0 would stand for all CPUs */
 		break;
 	case KT_TBAND_TASK_NAME:
 		n.type = KTAPE_OBJ_THREAD;
-		n.param1 = n.id;
+		n.param1 = n.id; /* its process */
 		break;
 	case KT_TBAND_QUEUE_NAME:
 		n.type = KTAPE_OBJ_USER + KTAPE_USER_QUEUE;

@@ -191,6 +191,10 @@ static int64_t next_frame(struct kt_import *s, const uint8_t **frame)
 	return kt_frames_notify(s, len, at, KT_TBAND_FRAME_MAX);
 }
 
+/*
+ * Take the next frame, as kt_codec_in.next().  An empty one only counts as a zero, because what the
+ * zeros before a frame mean shows at the next frame or at the end (take_zeros()).
+ */
 static int tband_next(struct kt_import *s)
 {
 	struct kt_tband_import *t = s->state;
@@ -332,6 +336,8 @@ static int look_for_resolution(struct kt_import *s)
 /*
  * Set how long a tick of the input is: its time resolution, or 1 ns if it has none.  s->memo is
  * the resolution in ns that the first pass over the input found; see kt_tband_set_resolution().
+ * One that divides a second is also the tick of the trace; with any other that is 1 ns, and times
+ * are multiplied (@scale).  Times of a stream with checks are in ns.
  * Return: 0 or negative errno.
  */
 static int find_resolution(struct kt_import *s)
@@ -396,7 +402,7 @@ static int tband_open(struct kt_import *s)
 		err = find_form(s);
 	if (err)
 		return err;
-	s->resumes = !t->hex;
+	s->resumes = !t->hex; /* the digits before a pause were taken from the input */
 	t->bare = mode == 1;
 	t->check = check == 2;
 	t->line.on = t->check;
@@ -451,7 +457,10 @@ static int tband_probe(const uint8_t *data, size_t len, bool whole)
 	return probe_binary(bytes, len);
 }
 
-/* Write kt_foreign.raw as JSON: the event, or why the frame is none. */
+/*
+ * Write kt_foreign.raw as JSON: the event (byte 0 is 0, and its frame's content follows), or the
+ * last time, if byte 1 says that there is one, and why the frame is no event.
+ */
 static char *tband_json(char *p, const void *raw, size_t size)
 {
 	const uint8_t *bytes = raw;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Writing Tonbandgeraet: the event that each native event becomes.  Events without a
- * counterpart are counted as missed, or with check=1 carried in a name (seal.c).
+ * counterpart are counted as missed.  With option check=1 (@check), for serial lines that lose
+ * bytes, they are carried in a name instead (seal.c).  In mode bare-metal (@bare) the stream has
+ * no threads.
  */
 #include <ktape/formats.h>
 #include <ktape/mark.h>
@@ -40,7 +42,10 @@ static int put_tband_text(struct kt_sink *s, const struct ktape_event *e,
 	return kt_tband_put(s, &out, e->cpu, e->ts);
 }
 
-/* Return a CPU, made if it is new; NULL without memory. */
+/*
+ * Return a CPU, made if it is new; NULL without memory.  kt_tband_map() has made that of its event,
+ * so the functions that it calls need no check.
+ */
 static struct kt_tband_cpu *tband_cpu_at(struct kt_tband_sink *t, uint32_t cpu)
 {
 	struct kt_tband_cpu *more;
@@ -66,7 +71,10 @@ static bool is_reserved(const struct kt_tband_sink *t, uint32_t id)
 	return t->check && id >= KT_TBAND_CARRIED && id <= KT_TBAND_CHECK_NAME;
 }
 
-/* Write the name of a marker or value.  @global, @own: ids of the naming events. */
+/*
+ * Write the name of a marker or value.  @global, @own: ids of the naming events.  In one of @own,
+ * task 0 stands for all tasks.
+ */
 static int name_marker(struct kt_sink *s, const struct ktape_event *e,
 		       unsigned int global, unsigned int own)
 {
@@ -223,7 +231,7 @@ static int map_tband_switch(struct kt_sink *s, const struct ktape_event *e)
 	int32_t prev = (int32_t)ktape_event_arg(e, 0);
 	int err = 0;
 
-	/* The event may be of an unknown thread, but names the one that leaves. */
+	/* The thread of the event may be unknown here, but the event names the one that leaves. */
 	if (!t->bare && prev >= 0 && prev != c->tid)
 		err = switch_to(s, e, c, prev);
 	if (!err)
@@ -258,6 +266,7 @@ static int map_tband_exit(struct kt_sink *s, const struct ktape_event *e)
 }
 
 /*
+ * Write a priority that a thread inherits, or gives back if no other thread (argument 1) lends it.
  * FreeRTOS counts priorities upwards, Linux downwards.  Threads that are not real-time get 0.
  */
 static int map_inherit(struct kt_sink *s, const struct ktape_event *e)
@@ -314,8 +323,9 @@ static int map_tband_softirq(struct kt_sink *s, const struct ktape_event *e)
 }
 
 /*
- * Write the name of a thread's own marker for that thread.  A name in the registry can hold
- * for all threads, but in this format a name belongs to one task.
+ * Write the name of a thread's own marker for that thread, once.  A global name of the registry
+ * (param1 is 0) can hold for threads' own markers, too, but in this format the two have separate
+ * names.  name_marker() has written all others.
  */
 static int name_own(struct kt_sink *s, const struct ktape_event *e)
 {
@@ -343,6 +353,7 @@ static int map_mark(struct kt_sink *s, const struct ktape_event *e)
 	int err = name_own(s, e);
 	unsigned int base = e->dat20 & 1 ? KT_TBAND_TASK_EVTMARKER :
 					   KT_TBAND_EVTMARKER;
+	/* In both formats mark, begin and end have numbers in this order. */
 	unsigned int id = base + e->opcode - KTAPE_EV_MARK;
 	uint64_t value = (uint64_t)ktape_event_arg(e, 2) << 32 |
 			 ktape_event_arg(e, 1);
@@ -378,6 +389,7 @@ static bool is_leaving(unsigned int id)
 	       (id >= KT_TBAND_BLOCK_PEEK && id <= KT_TBAND_BLOCK_RECEIVE);
 }
 
+/* Write again an event that came from this format; carry or count any other user event. */
 static int map_tband_user(struct kt_sink *s, const struct ktape_event *e)
 {
 	uint32_t id = ktape_event_arg(e, 0);
@@ -427,7 +439,10 @@ static map_fn *const maps[KTAPE_OPCODES] = {
 
 /* clang-format on */
 
-/* The fields that counterparts keep.  States become those of FreeRTOS. */
+/*
+ * The fields that counterparts keep.  States become those of FreeRTOS.  Events that are not here
+ * keep all, or their functions count what is left out.
+ */
 static const struct kt_format_fields kept_fields[] = {
 	{ KTAPE_EV_CONTEXT, "tid" },
 	{ KTAPE_EV_SCHED_SWITCH, "prev_state|prev_tid|next_tid" },
@@ -504,6 +519,7 @@ int kt_tband_map(struct kt_sink *s, const struct ktape_event *e)
 		return -ENOMEM;
 	if (!maps[e->opcode] || !kt_event_fits(e))
 		return map_none(s, e, d);
+	/* Only names are in another ring, the registry's.  In the stream they have no time. */
 	if (e->kind == KTAPE_RING_EVENT && e->ts < c->ts) {
 		kt_sink_miss(s, "events whose time goes back", 1);
 		return 0;

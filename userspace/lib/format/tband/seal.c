@@ -106,7 +106,7 @@ int kt_tband_end_line(struct kt_sink *s)
 	int err = kt_tband_begin_line(s, 0);
 
 	if (!err)
-		err = kt_tband_put_lost(s, UINT32_MAX);
+		err = kt_tband_put_lost(s, UINT32_MAX); /* of any core */
 	for (unsigned int i = 0; i < KT_TBAND_REPEAT && !err; i++) {
 		err = kt_tband_put_count(s, t->last_ts);
 		if (!err)

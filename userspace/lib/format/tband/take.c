@@ -78,7 +78,7 @@ static int count_dropped(struct kt_import *s, const struct kt_foreign *f,
 		      0;
 }
 
-/* Convert a time from ticks of the input to ticks of the trace. */
+/* Convert a time from ticks of the input to ticks of the trace; one beyond these is the largest. */
 static uint64_t scale_time(struct kt_import *s, uint64_t ts)
 {
 	struct kt_tband_import *t = s->state;
@@ -126,6 +126,10 @@ static uint64_t time_of_event(struct kt_import *s, const struct kt_tband_core *c
 	return t->check ? kt_max(ts, c->ts) : ts;
 }
 
+/*
+ * Take an event, @size bytes of kt_foreign.raw: its core and time, the losses that it counts or
+ * that come before it, and the tasks that it changes.  Deliver it unless it is quiet.
+ */
 static int take_tband_event(struct kt_import *s, const struct kt_tband_event *e,
 			    size_t size)
 {

@@ -15,14 +15,15 @@
  * Reading (emit.c) turns task switches, wake-ups, tasks created and deleted, interrupts
  * and markers into native events, and names into registry entries.  Every other event is
  * kept as a user event with its fields, so that it can be written again.
- * Writing (map.c) does the reverse; the processes of threads, messages of values and of
- * marker ends, and all native events without a counterpart are left out and counted.
+ * Writing (map.c) does the reverse and leaves out the processes of threads; messages of values and
+ * of marker ends, and all native events without a counterpart are left out and counted.
  *
  * Lost events: dropped_evt_cnt counts them for all cores together; a change is a loss
  * before the next event.  Damage: a frame that is no COBS or no event is kept as
  * user event KT_TBAND_INVALID, and reading goes on after the next zero, because a zero
  * occurs nowhere inside a frame.  A lost zero makes one invalid frame out of two.
- * Streams over serial lines also have checks (internal.h).
+ * Streams over serial lines also have checks, and carry native events without a counterpart in
+ * names (internal.h).
  */
 #include <stdio.h>
 

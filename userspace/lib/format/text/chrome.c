@@ -112,6 +112,7 @@ static char *put_chrome_time(char *p, const struct kt_line *l)
 	return put_us(p, "ts", ktape_mono_ns(l->info, l->event->ts));
 }
 
+/* Write the track of a thread; of an unknown or idle thread (@tid <= 0) that of the event's CPU. */
 static char *put_tid(char *p, const struct kt_line *l, int32_t tid)
 {
 	const struct ktape_object_info *t = NULL;
@@ -269,7 +270,10 @@ static char *put_chrome_context(char *p, struct chrome *t, const struct kt_line 
 	return open_run(p, t, l, (int32_t)ktape_event_arg(l->event, 0));
 }
 
-/* Interrupts.  @bits: width of the id in dat20; 0: the id is argument 0. */
+/*
+ * Interrupts.  @type: of the id, for its name.  @bits: width of the id, the lowest bits of dat20;
+ * 0: the id is argument 0.
+ */
 static const struct irq {
 	uint8_t begin;
 	uint8_t end;
@@ -283,6 +287,10 @@ static const struct irq {
 	{ KTAPE_EV_ISR_ENTER, KTAPE_EV_ISR_EXIT, KTAPE_TYPE_ISRID, 0 },
 };
 
+/*
+ * Begin the slice of an interrupt, or end the innermost slice of the CPU.  The format has no ids
+ * in ends, so the end of an interrupt whose begin is missing ends the slice around it.
+ */
 static char *put_chrome_irq(char *p, struct chrome *t, const struct kt_line *l,
 			    const struct irq *irq)
 {
@@ -294,7 +302,7 @@ static char *put_chrome_irq(char *p, struct chrome *t, const struct kt_line *l,
 		return t->depth[e->cpu] ?
 			       put_chrome_args(end_chrome_slice(p, t, l), l) :
 			       put_chrome_instant(p, t, l);
-	/* Their ends are missing, because they were filtered out, for example. */
+	/* So many do not nest: their ends are missing, because a filter left them out, for example. */
 	if (t->depth[e->cpu] == DEPTH_MAX)
 		p = close_slices(p, t, l);
 	t->depth[e->cpu]++;
@@ -482,10 +490,10 @@ static char *put_exit(char *p, struct chrome *t, const struct kt_line *l)
 
 /* ---- user events --------------------------------------------------------------- */
 
-/* Write the name of a field with its number and @end, and the colon. */
+/* Write the name of a field with its number and @end, inside its quotes, and the colon. */
 static char *put_user_key(char *p, const struct kt_user_field *f, const char *end)
 {
-	p = kt_put_json(p, f->name, strlen(f->name)) - 1;
+	p = kt_put_json(p, f->name, strlen(f->name)) - 1; /* over the last quote */
 	if (f->more)
 		p = kt_put_u64(kt_put_char(p, '_'), f->more);
 	p = kt_put_str(p, end);
@@ -665,10 +673,12 @@ static char *put_chrome_event(char *p, struct chrome *t, const struct kt_line *l
 
 static int chrome_event(struct kt_sink *s, const struct ktape_event *e)
 {
-	const struct kt_line l = kt_line_of(s->info, s->registry, e, true);
+	const struct kt_line l =
+		kt_line_of(s->info, s->registry, e, true /* JSON */);
 	struct chrome *t = s->state;
 	char *p;
 
+	/* No reader delivers a CPU beyond KT_CPUS_MAX. */
 	if (e->opcode == KTAPE_TIME_EXTEND || e->cpu >= KT_CPUS_MAX)
 		return 0;
 	/* Times four: slices may have to be closed before the event. */
@@ -691,7 +701,8 @@ static int chrome_event(struct kt_sink *s, const struct ktape_event *e)
 static int chrome_notice(struct kt_sink *s, const struct ktape_notice *n)
 {
 	const struct ktape_event at = { .ts = n->from, .cpu = n->cpu };
-	const struct kt_line l = kt_line_of(s->info, s->registry, &at, true);
+	const struct kt_line l =
+		kt_line_of(s->info, s->registry, &at, true /* JSON */);
 	struct chrome *t = s->state;
 	int64_t from = ktape_mono_ns(s->info, n->from);
 	bool late = n->reasons & KTAPE_NOTICE_OVERWRITTEN;

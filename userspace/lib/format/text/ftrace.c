@@ -7,8 +7,9 @@
  *
  * The comments before the events are those of tracer "nop".  Events that ftrace has
  * are written in its words (rows[]), markers and texts as tracing_mark_write, all
- * others as NAME: and the fields of ktape dump.  A loss is "CPU:N [LOST n EVENTS]".
- * Times are CLOCK_MONOTONIC in microseconds.
+ * others as NAME: and the fields of ktape dump.  A loss, or an overwritten beginning, is
+ * "CPU:N [LOST n EVENTS]", without n if the number is not known.  Times are CLOCK_MONOTONIC in
+ * microseconds; earlier ones than 0 become 0.
  *
  * Not written: nanoseconds; need-resched, preempt-depth and migrate-disable (always
  * '.'); registry records, whose names are in the lines.  'd', 'h', 's' and 'H' are
@@ -178,6 +179,7 @@ static int ftrace_begin(struct kt_sink *s)
 	return err ? err : kt_sink_put(s, head, sizeof(head) - 1);
 }
 
+/* Write a marker as programs of Android do: B|PID|NAME, E|PID, C|PID|NAME|VALUE or I|PID|NAME. */
 static char *put_ftrace_marker(char *p, const struct kt_line *l, uint8_t opcode)
 {
 	static const struct {
@@ -339,7 +341,8 @@ static char *put_ftrace_time(char *p, int64_t ns)
 
 /*
  * ftrace shows an entry event as already inside the interrupt, and an exit event
- * as still inside: enter before the event is written, leave after it.
+ * as still inside: enter before the event is written, leave after it.  No switch happens inside
+ * an interrupt, so at a switch the ends of open ones are missing.
  */
 static void enter_context(struct cpu *c, const struct ktape_event *e)
 {

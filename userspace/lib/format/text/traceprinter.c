@@ -10,10 +10,10 @@
  * t: is the lower half of the trace clock; a CONTROL TIME line has the upper half
  * whenever it changes.  A sched_switch becomes two THREAD lines, other events that
  * QNX has become its classes (rows[]), all others USREVENT with the opcode and the
- * fields of ktape dump.  A loss is CONTROL DROPPED.
+ * fields of ktape dump.  A loss, or an overwritten beginning, is CONTROL DROPPED.
  *
- * Not written: states that QNX does not have (the nearest one is used), and names
- * other than those of threads and processes.
+ * Not written: states that QNX does not have (the nearest one is used), and registry records
+ * of other objects than threads, whose names are in the lines.
  */
 #include "layout.h"
 #include "text.h"
@@ -38,6 +38,11 @@ struct printer {
 
 #define THREAD(name, tid) "THREAD", name, "pid:{" tid ":g} tid:{" tid "}"
 
+/*
+ * An event's opcode, its class in QNX, its name there or NULL, and the text after that.  struct
+ * kt_layout_row explains {field:LETTER}: g is a thread's process, c its name, X hexadecimal, n an
+ * object's name, r handled or unhandled, V a value's name in capitals.
+ */
 static const struct kt_layout_row rows[] = {
 	/* put_traceprinter_switch() writes it; the text only says which fields it has. */
 	{ KTAPE_EV_SCHED_SWITCH, "THREAD", "THREADY",

@@ -17,6 +17,7 @@
 
 /* ---- memory -------------------------------------------------------------------- */
 
+/* Make room for @size bytes in memory; new ones are 0.  Return: 0, -EBADMSG or -ENOMEM. */
 static int grow_image(struct kt_image *image, struct kt_import *s, uint64_t size)
 {
 	size_t cap = image->cap ? image->cap : KT_IMAGE_WINDOW;
@@ -347,7 +348,7 @@ static void find_header(struct kt_image *image)
 
 	for (uint64_t i = 0; i + KT_TRACEX_HEADER <= image->size;
 	     i = next_word(image, i)) {
-		kt_image_read(image, i, 4, &p);
+		kt_image_read(image, i, 4, &p); /* all is in memory: it cannot fail */
 		if (kt_get32(p) != KT_TRACEX_MAGIC &&
 		    __builtin_bswap32(kt_get32(p)) != KT_TRACEX_MAGIC)
 			continue;

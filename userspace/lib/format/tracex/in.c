@@ -8,23 +8,26 @@
  *	+--------+------------------+----------------^------------------+
  *	                                             current
  *	header	= "TXTB" | timer mask | base address | registry begin |
- *		  name size | registry end | buffer begin | end | current | 3 unused words
+ *		  2 unused bytes, name size 16 | registry end | buffer begin | end | current |
+ *		  3 unused words
  *	entry	= available | type | of a thread: 0x80 and 10 bits priority | address |
  *		  2 parameters | name
  *	event	= thread | priority | number, core in bits 31-24 | time stamp | 4 words
  *
- * All but the first four bytes of an entry, and its name, are 32-bit words in the byte order of
- * the target; addresses minus the base address are offsets in the file.  A thread word of 0 is
- * an event's place that was never used.  Events are read from the oldest on.  The time stamp is
- * a timer that wraps within the mask and may count down; most steps between events show which.
+ * All but the name size, the first four bytes of an entry and its name are 32-bit words in the
+ * byte order of the target; addresses minus the base address are offsets in the file.  A place
+ * for an event that was never used has a thread word of 0.  Events are read from the oldest on.
+ * The time stamp is a timer that wraps within the mask and may count down; most steps between
+ * events show which.
  *
  * Each event is kept as a user event with its words, so that it can be written again.
  * Interrupts and switches of threads, derived from these events, are delivered as native
- * events, too.  A registry entry becomes a name, and a user event that keeps its bytes.
+ * events, too.  A registry entry becomes a name, and a user event that keeps its words.
  *
- * ThreadX does not count events that were overwritten, so no loss shows.  A wrong address
- * in the header is replaced by what the layout implies, with a notice; a file that ends
- * early gives the events it has.  Entries have no checksum: damage inside one is not found.
+ * ThreadX does not count events that were overwritten, so no loss shows.  A wrong address of the
+ * registry or of the oldest event is replaced by what the layout implies, with a notice, and that
+ * of a buffer inside the registry, without one, by the registry's end; a file that ends early
+ * gives the events it has.  Entries have no checksum: damage inside one is not found.
  */
 #include <ktape/formats.h>
 #include <ktape/mark.h>
@@ -105,6 +108,7 @@ static uint32_t read_tracex_word(const struct tracex *t, const uint8_t *p)
 
 /* ---- header ----------------------------------------------------------------------- */
 
+/* Set where registry and events are in the file.  Return: 0 or -EBADMSG. */
 static int take_places(struct kt_import *s, const uint8_t *h)
 {
 	struct tracex *t = s->state;
@@ -139,6 +143,7 @@ static int take_places(struct kt_import *s, const uint8_t *h)
 							  t->nr_objects * size);
 	t->nr_entries = (end - buffer) / KT_TRACEX_ENTRY;
 	t->oldest = (uint32_t)(current - buffer) / KT_TRACEX_ENTRY;
+	/* The last place was written last, so the first one is next to be overwritten. */
 	if (current == end)
 		t->oldest = 0;
 	if (t->oldest >= t->nr_entries || (current - buffer) % KT_TRACEX_ENTRY) {
@@ -230,8 +235,8 @@ static int read_entry(struct tracex *t, uint64_t n, struct kt_threadx_entry *e)
 }
 
 /*
- * Find out whether the timer counts up or down, by most of the steps between events, and note
- * the first time stamp.  Return: 0 or negative errno.
+ * Find out whether the timer counts up or down, by most of the steps between events (down if as
+ * many go each way), and note the first time stamp.  Return: 0 or negative errno.
  */
 static int find_direction(struct tracex *t)
 {
@@ -314,7 +319,10 @@ static unsigned int leaving_state(uint32_t state)
 	}
 }
 
-/* Deliver a switch before an event whose thread is not the running one. */
+/*
+ * Deliver a switch before an event whose thread is not the running one.  No event has said why that
+ * one left, so it counts as preempted.
+ */
 static int emit_switch_before(struct kt_import *s, const struct kt_threadx_entry *e)
 {
 	struct tracex *t = s->state;
@@ -350,6 +358,7 @@ static int emit_switch_behind(struct kt_import *s, const struct kt_threadx_entry
 	return emit_tracex_switch(s, e, next, PRIO_UNKNOWN, state);
 }
 
+/* With option derived deliver the begin or end of an interrupt, whose number is word 2 of four. */
 static int emit_tracex_isr(struct kt_import *s, const struct kt_foreign *of,
 			   const struct kt_threadx_entry *e)
 {
@@ -391,6 +400,10 @@ static uint32_t make_raw(struct tracex *t, const struct kt_threadx_entry *e)
 	return (uint32_t)(p - t->raw);
 }
 
+/*
+ * Deliver an event as a user event, and its interrupt.  Numbers that programs have chosen stay;
+ * those of ThreadX become ids of this format.
+ */
 static int emit_entry(struct kt_import *s, const struct kt_threadx_entry *e)
 {
 	struct tracex *t = s->state;
@@ -411,6 +424,7 @@ static int emit_entry(struct kt_import *s, const struct kt_threadx_entry *e)
 	return err ? err : emit_tracex_isr(s, &f, e);
 }
 
+/* Deliver the next event and its switches.  Return: 1, 0 at the end, or negative errno. */
 static int next_entry(struct kt_import *s)
 {
 	struct tracex *t = s->state;
@@ -433,6 +447,7 @@ static int next_entry(struct kt_import *s)
 
 /* ---- names ----------------------------------------------------------------------------- */
 
+/* Deliver the header as a user event, from which out.c writes the same header again. */
 static int emit_header(struct kt_import *s)
 {
 	const struct tracex *t = s->state;
@@ -448,10 +463,11 @@ static int emit_header(struct kt_import *s)
 	return kt_import_emit(s, &f);
 }
 
-/* Deliver a registry entry as a user event, which keeps all of its bytes. */
+/* Deliver a registry entry as a user event, which keeps its words and its name, @len bytes. */
 static int emit_object(struct kt_import *s, const uint8_t *p, size_t len)
 {
 	const struct tracex *t = s->state;
+	/* A typed argument: its format, the name, a NUL. */
 	uint8_t text[2 + KT_TRACEX_NAME_MAX] = { KTAPE_FORMAT_STRING };
 	const struct kt_foreign f = {
 		.opcode = KTAPE_EV_USER_EVENT, .tid = -1, .nargs = 5,
@@ -468,6 +484,7 @@ static int emit_object(struct kt_import *s, const uint8_t *p, size_t len)
 	return kt_import_emit(s, &f);
 }
 
+/* Deliver a registry entry as the name of an object; that of a thread also names its thread id. */
 static int emit_tracex_names(struct kt_import *s, const uint8_t *p, size_t len)
 {
 	const struct tracex *t = s->state;
@@ -526,6 +543,7 @@ static int next_object(struct kt_import *s)
 	return err ? err : 1;
 }
 
+/* Deliver a name of option custom, for the user events that emit_entry() makes of its event. */
 static int next_custom(struct kt_import *s)
 {
 	struct tracex *t = s->state;
@@ -546,6 +564,7 @@ static int next_custom(struct kt_import *s)
 
 typedef int next_fn(struct kt_import *s);
 
+/* As kt_codec_in.next(): the header, then all registry entries, names of option custom, events. */
 static int tracex_next(struct kt_import *s)
 {
 	static next_fn *const nexts[] = {
@@ -657,6 +676,7 @@ static char *put_tracex_member(char *p, const char *key, uint32_t value)
 	return kt_put_u64(kt_put_str(p, key), value);
 }
 
+/* Write kt_foreign.raw, which make_raw() has made, as JSON. */
 static char *tracex_json(char *p, const void *raw, size_t size)
 {
 	const char *texts[5] = { "", "", "", "", "" };

@@ -29,7 +29,10 @@
 #define COPY	  65536U /* bytes that are copied at once */
 #define WHAT_LONG "gaps of time that are longer than the period of its timer"
 
-/* An entry of the registry, as in.c draws it. */
+/*
+ * An entry of the registry, as in.c draws it.  @head: 1 = available, 0 = in use; type; of a thread
+ * flag and priority.  @words: address, 2 parameters.
+ */
 struct object {
 	uint8_t head[4];
 	uint32_t words[3];
@@ -159,6 +162,10 @@ static void take_tracex_object(struct kt_sink *s, const struct ktape_event *e)
 				e->blob_size - 1);
 }
 
+/*
+ * Take the name of a thread or of an RTOS's object, or its end, from a registry record.  A trace
+ * that came from TraceX has registry entries of its own.
+ */
 static void take_tracex_registry(struct kt_sink *s, const struct ktape_event *e)
 {
 	const struct tracex_sink *t = s->state;
@@ -201,10 +208,12 @@ static uint64_t to_ticks(const struct kt_sink *s, uint64_t ts)
 	return kt_mul_div(ts, t->hz, s->info->freq);
 }
 
+/* Put an event into @spool; one beyond the limits of buffer or cores is left out and counted. */
 static int put_entry(struct kt_sink *s, const struct kt_threadx_entry *e)
 {
 	struct tracex_sink *t = s->state;
 	uint8_t bytes[KT_TRACEX_ENTRY], *p = bytes;
+	/* Events that came from TraceX have its ticks, all others those of the trace clock. */
 	uint64_t ticks = t->foreign ? e->ticks : to_ticks(s, e->ticks);
 
 	if (t->nr == ENTRIES_MAX) {
@@ -231,6 +240,7 @@ static int put_entry(struct kt_sink *s, const struct kt_threadx_entry *e)
 	return fwrite(bytes, sizeof(bytes), 1, t->spool) ? 0 : -errno;
 }
 
+/* Take an event of a trace that came from TraceX: its own events, not those that were derived. */
 static int take_foreign(struct kt_sink *s, const struct ktape_event *e)
 {
 	struct tracex_sink *t = s->state;

@@ -125,6 +125,7 @@ static enum kt_user_report mutex_report(const struct kt_user_event *t,
 								 KT_REPORT_HELD;
 }
 
+/* The words of mutex_get are mutex, wait, owner, times; of mutex_put mutex, owner, times. */
 static void report_mutex(struct kt_user_event *t, const struct ktape_event *e,
 			 unsigned int id)
 {

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Test the encodings of Parquet against decoders that are written here from the format's
- * description, on numbers that are hard: extremes, runs, ends of blocks.
+ * description, on numbers that are hard: extremes, runs, ends of blocks.  Then a file, and what
+ * the tables say of a session's ledgers.
  */
 #include <stdlib.h>
 
+#include "format/parquet/internal.h"
 #include "parquet/encode.h"
 #include "util/bits.h"
 #include "lib_scene.h"
@@ -231,12 +233,96 @@ static void single_file(void)
 	free(data);
 }
 
+/* The moments of ledger records. */
+enum { STOP, START };
+
+/*
+ * Records of the event ring's class sched, but those without @emitted: of class control in the
+ * control ring, with which a ledger ends.
+ */
+struct ledger {
+	unsigned int moment;
+	uint64_t emitted;
+	uint64_t full;
+};
+
+static void take_ledger(struct pq *pq, struct pq_cpu *c, uint64_t ts,
+			const struct ledger *l)
+{
+	const uint64_t counts[7] = { l->emitted, 0, l->full };
+	const struct ktape_event e = {
+		.ts = ts,
+		.blob = counts,
+		.blob_size = sizeof(counts),
+		.dat20 = l->moment << 8 | (l->emitted ? KTAPE_CLASS_SCHED :
+							KTAPE_RING_CONTROL << 5),
+		.kind = KTAPE_RING_CONTROL,
+		.opcode = KTAPE_EV_LEDGER,
+		.known = true,
+	};
+	const struct kt_line line = { .event = &e };
+
+	pq_take_control(pq, c, &line);
+}
+
+/* What the ledgers say was emitted and lost is what was counted while the trace lasts. */
+static void ledgers(void)
+{
+	static const struct {
+		struct ledger records[4];
+		int64_t emitted;
+		int64_t lost;
+	} traces[] = {
+		/* the whole session: without events there is no record at its start */
+		{ { { START, 0, 0 }, { STOP, 30, 4 }, { STOP, 0, 0 } }, 30, 4 },
+		/* from the second start of a session on */
+		{ { { START, 20, 1 }, { START, 0, 0 }, { STOP, 50, 4 } }, 30, 3 },
+		/* two starts: events of the first run count */
+		{ { { START, 0, 0 }, { START, 20, 1 }, { START, 0, 0 }, { STOP, 50, 4 } },
+		  50,
+		  4 },
+		/* from the middle of a run on */
+		{ { { STOP, 20, 1 }, { STOP, 50, 4 } }, 30, 3 },
+	};
+	struct ktape_info info = { .freq = 1000000000 };
+	struct kt_sink sink = { .info = &info };
+
+	for (size_t i = 0; i < ARRAY_SIZE(traces); i++) {
+		struct pq_cpu cpu = { .seen = true }, *cpus = &cpu;
+		struct pq *pq = calloc(1, sizeof(*pq));
+
+		check(pq, "no memory");
+		pq->s = &sink;
+		check(!pq_schema_init(pq) && !pq_names_init(pq) &&
+			      !pq_capture_init(pq),
+		      "no memory");
+		pq->cpus = &cpus;
+		pq->nr_cpus = 1;
+		for (size_t n = 0; n < ARRAY_SIZE(traces[i].records); n++)
+			take_ledger(pq, &cpu, 100 + n, &traces[i].records[n]);
+		check(!pq_put_capture(pq), "%zu: error %d", i, sink.error);
+		check(pq->rows[PQ_CAPTURE].cells[PQ_CAPTURE_EMITTED].v[0] ==
+			      traces[i].emitted,
+		      "%zu: emitted %lld", i,
+		      (long long)pq->rows[PQ_CAPTURE].cells[PQ_CAPTURE_EMITTED].v[0]);
+		check(pq->rows[PQ_LOST].nr == 1 &&
+			      pq->rows[PQ_LOST].cells[PQ_LOST_COUNT].v[0] ==
+				      traces[i].lost,
+		      "%zu: lost", i);
+		pq_capture_free(pq);
+		pq_schema_free(pq);
+		kt_pq_pool_free(&pq->pool);
+		free(pq);
+	}
+}
+
 static const struct tap_test tests[] = {
 	{ "deltas of numbers, also of the most different ones", deltas },
 	{ "indexes of names, as runs and groups", indexes },
 	{ "which rows have a value", levels },
 	{ "truth values", bools },
 	{ "one file: magic and columns", single_file },
+	{ "ledgers count from where the trace begins", ledgers },
 };
 
 int main(int argc, char **argv)
