@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Make the message of an event from its format in a .fmt file and its arguments. */
+/*
+ * Make the message of an event from its format in a .fmt file and its arguments.
+ *
+ * Conversions are those of printf(3), and b (bytes in hexadecimal), M and m (major and minor code
+ * of an exception) and { (text for the number from a list): see ktape-fmt(5).  An argument that is
+ * not there or does not fit the conversion is shown as "?".
+ */
 #include "show/fmt.h"
 #include "stream/event.h"
 
@@ -32,6 +38,7 @@ static void put_fill(struct ktape_message *m, char with, size_t nr)
 		put_fmt_text(m, &with, 1);
 }
 
+/* Append a text in the width of its conversion.  Zeros stand between a sign and its digits. */
 static void put_padded(struct ktape_message *m, const struct kt_fmt_piece *p,
 		       const char *text, size_t len)
 {
@@ -103,7 +110,7 @@ static void put_fmt_number(struct ktape_message *m,
 	put_padded(m, p, text, len);
 }
 
-/* Return the value of a number, signed if the conversion is. */
+/* Return the value of a number, signed if the conversion is, and of two words if it has an "l". */
 static uint64_t word_value(const struct kt_fmt_piece *p,
 			   const struct values *values, unsigned int i)
 {
@@ -182,6 +189,7 @@ static void collect_values(struct values *values, const struct ktape_event *e)
 	}
 }
 
+/* Find the format of an event; an exception without one of its own has that of its major code. */
 static const struct kt_fmt *find_fmt_format(const struct ktape_formats *formats,
 					    const struct ktape_event *e)
 {
