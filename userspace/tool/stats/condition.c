@@ -119,6 +119,10 @@ static bool is_metric(const char *metric)
 	return split_metric(metric, &kind, name, &what) && is_statistic(what);
 }
 
+/*
+ * Take a statistic that is not a percentile.  @always: a series without values has it, too.
+ * Return: false if @s does not have it.
+ */
 static bool metric_of(const struct ktape_series *s, const char *what, double *value)
 {
 	const struct {
@@ -191,7 +195,8 @@ static const struct ktape_series *series_of(const struct ktape_linux *l,
  * @l: statistics
  * @metric: name of the metric; is_metric() holds for it
  * @value: set to the value
- * @bounds: set to the range that lost events leave open
+ * @bounds: set to the range that lost events leave open, whose upper end is UINT64_MAX if there
+ *	is none; all 0 if the metric is not a percentile
  *
  * Return: false: the trace has nothing to measure it with.
  */
@@ -296,6 +301,7 @@ static bool comparison_holds(enum compare compare, double a, double b)
 	case LESS_EQUAL:
 		return a <= b;
 	case EQUAL:
+		/* As a == b, without the warning of -Wfloat-equal. */
 		return a >= b && a <= b;
 	default:
 		return a < b || a > b;
@@ -327,7 +333,10 @@ int stats_check_conditions(const struct kt_command *command,
 	return 0;
 }
 
-/* Return true if lost events may have changed the result: those of B (@bounds), not those of A. */
+/*
+ * Return true if lost events may have changed the result: those of B (@bounds), not those of A.
+ * Only percentiles have bounds.
+ */
 static bool is_undecided(const struct condition *c, double limit, bool holds,
 			 const struct ktape_quantile *bounds)
 {
