@@ -288,7 +288,10 @@ static int patch_block(struct ktape_recorder *rec, struct kt_out *out,
 	return kt_ctf_write(rec->ctf, out->file, &pieces);
 }
 
-/* Patch the dropped blocks of a file and all later blocks.  No write may be in flight. */
+/*
+ * Patch the dropped blocks of a file and all later blocks.  No write may be in flight.  Behind a
+ * dropped block are only blocks of batches, of one size: copies of packets wait until it is patched.
+ */
 static void patch_dropped(struct ktape_recorder *rec, struct kt_ring *r,
 			  struct kt_out *out)
 {

@@ -75,7 +75,6 @@ static const struct kt_option options[] = {
  * @dropped_bytes: their bytes
  * @left: finished pieces that are left
  * @failures: failures of the uploader in a row
- * @error: negative errno of what keeps the command from going on
  */
 struct shipping {
 	struct ship_options o;
@@ -87,7 +86,6 @@ struct shipping {
 	uint64_t dropped_bytes;
 	uint64_t left;
 	uint64_t failures;
-	int error;
 };
 
 typedef unsigned long long ull;
@@ -289,8 +287,8 @@ static uint64_t backoff_of(const struct shipping *sh)
 }
 
 /*
- * Ship until nothing is left or --tries failures came in a row; with --follow, until a signal.
- * Return: 0, also after failures, or negative errno.
+ * Ship until nothing is left, or --tries failures came in a row; with --follow neither ends it.  A
+ * signal does in any case.  Return: 0, also after failures, or negative errno.
  */
 static int ship_all(struct shipping *sh)
 {
