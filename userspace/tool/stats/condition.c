@@ -402,14 +402,18 @@ static bool has_enough(const char *text, const char *metric,
 	return false;
 }
 
-/* Return true if the value of a metric is a time in ns, false if it is a number. */
-static bool is_time(const char *metric)
+/* Return the unit of the value of a metric, "ns" or "jiffies", or NULL: it is a number. */
+static const char *unit_of_metric(const struct ktape_linux *l, const char *metric)
 {
-	const char *what = strrchr(metric, '.');
+	const struct ktape_series *s;
+	const char *what;
+	size_t at;
 
-	/* p99.9 has a dot of its own. */
-	return what && strcmp(what, ".count") != 0 &&
-	       strcmp(what, ".errors") != 0 && strcmp(what, ".uncertain") != 0;
+	s = is_lost(metric) ? NULL : series_of(l, metric, &at, &what);
+	if (!s || !strcmp(what, "count") || !strcmp(what, "errors") ||
+	    !strcmp(what, "uncertain"))
+		return NULL;
+	return s->unit;
 }
 
 /* Evaluate a condition and print what it gave.  Return: the exit code for it alone. */
@@ -420,6 +424,7 @@ static int evaluate_condition(const char *text, const struct stats_trace *a,
 	double value, limit, before = 0;
 	char shown[DURATION_ROOM];
 	struct condition c;
+	const char *unit;
 	bool holds;
 
 	parse_condition(text, &c);
@@ -435,11 +440,13 @@ static int evaluate_condition(const char *text, const struct stats_trace *a,
 		limit = before * (1 + c.value / 100);
 	}
 	holds = comparison_holds(c.compare, value, limit);
-	if (holds && is_time(c.metric))
+	unit = unit_of_metric(b->linux_stats, c.metric);
+	if (holds && unit && !strcmp(unit, "ns"))
 		note("%s: condition holds, the value is %.15g ns (%s)", text,
-		     value, duration_text(shown, (uint64_t)value, "ns"));
+		     value, duration_text(shown, (uint64_t)value, unit));
 	else if (holds)
-		note("%s: condition holds, the value is %.15g", text, value);
+		note("%s: condition holds, the value is %.15g%s%s", text, value,
+		     unit ? " " : "", unit ? unit : "");
 	if (is_undecided(&c, limit, holds, &bounds))
 		note("%s: lost events may have changed the result", text);
 	note_not_lost(text, &c, b);
