@@ -18,7 +18,7 @@
  * @arg: number of the argument, from 1; 0 = the next one
  * @left: align to the left
  * @zero: pad with zeros
- * @wide: the argument takes two words
+ * @wide: the argument takes two words, if it is one and another follows
  * @width: minimum width
  * @precision: maximum number of bytes of a string, UINT32_MAX = no limit
  */

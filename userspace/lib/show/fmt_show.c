@@ -110,7 +110,22 @@ static void put_fmt_number(struct ktape_message *m,
 	put_padded(m, p, text, len);
 }
 
-/* Return the value of a number, signed if the conversion is, and of two words if it has an "l". */
+/* Return whether an argument is a word of the record, and not a value of the buffer. */
+static bool is_argument_word(const struct values *values, unsigned int i)
+{
+	return i < values->nr && !values->v[i].format &&
+	       values->v[i].kind == KT_TYPED_NUMBER;
+}
+
+/* Return whether an "l" makes a conversion take two words; a value of the buffer is whole. */
+static bool takes_two(const struct kt_fmt_piece *p, const struct values *values,
+		      unsigned int i)
+{
+	return p->wide && is_argument_word(values, i) &&
+	       is_argument_word(values, i + 1);
+}
+
+/* Return the value of a number, signed if the conversion is; of two words if it takes so many. */
 static uint64_t word_value(const struct kt_fmt_piece *p,
 			   const struct values *values, unsigned int i)
 {
@@ -121,8 +136,7 @@ static uint64_t word_value(const struct kt_fmt_piece *p,
 	/* A typed value; of a double the bits. */
 	if (v->format)
 		return sign ? kt_typed_extend(v->format - 1, value) : value;
-	if (p->wide && i + 1 < values->nr && !v[1].format &&
-	    v[1].kind == KT_TYPED_NUMBER)
+	if (takes_two(p, values, i))
 		return value | v[1].value << 32;
 	return sign ? (uint64_t)(int64_t)(int32_t)value : value;
 }
@@ -134,7 +148,7 @@ static void put_fmt_value(struct ktape_message *m, const struct kt_fmt_piece *p,
 	const struct kt_typed *v;
 
 	if (!p->arg)
-		values->next += p->wide ? 2 : 1;
+		values->next += takes_two(p, values, i) ? 2 : 1;
 	if (i >= values->nr) {
 		put_padded(m, p, "?", 1);
 		return;
