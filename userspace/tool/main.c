@@ -97,14 +97,18 @@ static bool is_any(const char *text, const char *a, const char *b)
 /*
  * Undo what the caller may have set up.  A closed standard descriptor would be reused
  * for a file of a trace.  SIGXFSZ would kill ktape at a file size limit.  An ignored
- * SIGCHLD would hide the end of a recorded command.
+ * SIGCHLD would hide the end of a recorded command.  Also prepare for bus errors in mapped files,
+ * and for many open files.
  */
 static int prepare_process(void)
 {
 	static const int modes[] = { O_WRONLY, O_RDONLY, O_RDWR };
 
 	for (int fd = 0; fd <= STDERR_FILENO; fd++) {
-		/* Open it in the wrong direction, so that using it fails. */
+		/*
+		 * Open input and output in the wrong direction, so that using them fails.
+		 * Messages to standard error only get lost.
+		 */
 		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", modes[fd]) != fd)
 			return -errno;
 	}

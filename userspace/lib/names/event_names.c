@@ -121,8 +121,10 @@ ktape_registry_meant(const struct ktape_registry *registry,
 {
 	const struct ktape_object_info *o = NULL;
 
+	/* Bit 0 of dat20: the marker or value is of the thread. */
 	if ((type == KTAPE_OBJ_MARKER || type == KTAPE_OBJ_VALUE) && event->dat20 & 1)
 		return own_marker(registry, event, type, id);
+	/* An ISR of one CPU is named with param1 = CPU + 1, one of all CPUs with 0. */
 	if (type == KTAPE_OBJ_ISR)
 		o = ktape_registry_object(registry, type, id, event->cpu + 1,
 					  event->ts);

@@ -173,6 +173,7 @@ static struct kt_version_list *list_to_change(struct ktape_registry *r,
 	return of && of->nr && copy_list(r, list, of) ? NULL : list;
 }
 
+/* Return whether a name is put as it is, without escapes. */
 static bool is_plain(const char *name, size_t len)
 {
 	for (size_t i = 0; i < len; i++) {
@@ -340,6 +341,7 @@ int ktape_registry_add(struct ktape_registry *registry,
 		return 0;
 	if (!kt_event_fits(event) || type == KTAPE_OBJ_FREE)
 		return 0;
+	/* Words of a registry record: id, both parameters, times of birth and death. */
 	o->param1 = kt_get32(words + 4);
 	o->param2 = kt_get32(words + 8);
 	o->born = kt_get64(words + 12);
@@ -356,6 +358,7 @@ int ktape_registry_add(struct ktape_registry *registry,
 	registry->recorded++;
 	if (type == KTAPE_OBJ_NO_ROOM)
 		return add_count(registry, kt_get32(words), &v);
+	/* Only the registry ring has copies of the module's table, which @first_death is about. */
 	if (o->died && event->kind == KTAPE_RING_REGISTRY)
 		registry->first_death = kt_min(registry->first_death, o->died);
 	return add_version(registry,

@@ -18,7 +18,7 @@
 
 #define LINE	      4352U /* bytes that are read of /proc/TID/cgroup */
 #define OF_V2	      "0::" /* begins the line of cgroup version 2 */
-#define BETWEEN_LOOKS 64    /* threads, until the rings are read again */
+#define BETWEEN_LOOKS 64    /* names, until the rings are read again */
 
 /* Inode numbers of the initial name spaces: include/linux/proc_ns.h of the kernel. */
 #define INITIAL_PID    0xeffffffcU

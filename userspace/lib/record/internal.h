@@ -37,7 +37,10 @@ struct kt_batch {
 	struct kt_batch *next;
 };
 
-/* A block that the kernel overwrote in the ring while it was written to the file. */
+/*
+ * A block that the kernel overwrote in the ring while it was written to the file: where it is in
+ * the file, and how many records it had.
+ */
 struct kt_dropped {
 	uint64_t offset;
 	uint64_t records;

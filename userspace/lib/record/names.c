@@ -123,7 +123,11 @@ void kt_record_last_names(struct ktape_recorder *rec)
 		kt_record_fail(rec, err);
 }
 
-/* Return the session state if it is the same on all CPUs, else NULL. */
+/*
+ * Return the session state, which events and filters are on, if it is the same on all CPUs.  NULL:
+ * it is not, because a change has reached a part of them, or no control ring has a packet; then it
+ * is not written.
+ */
 static const struct kt_state *common_state(const struct ktape_recorder *rec)
 {
 	const struct kt_state *state = NULL;
@@ -156,7 +160,8 @@ static uint64_t piece_begins(const struct ktape_recorder *rec)
 
 /*
  * At the start of a new piece, write the session state and all names but the cgroups of
- * threads.
+ * threads.  The state is of the time when the piece begins, the names are those of the end of the
+ * earlier piece (kt_record_last_names()).  Return: 0 or negative errno.
  */
 int kt_record_restate(struct ktape_recorder *rec)
 {

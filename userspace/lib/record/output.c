@@ -3,6 +3,10 @@
 #include "util/file.h"
 #include "record/internal.h"
 
+/*
+ * Write to the descriptor of a pipe form.  While a non-blocking one accepts nothing, rec->wait()
+ * waits, or gives up.  Return: 0 or negative errno.
+ */
 static int write_pipe(struct ktape_recorder *rec, const uint8_t *data, size_t len)
 {
 	int err = 0;
@@ -22,7 +26,10 @@ static int write_pipe(struct ktape_recorder *rec, const uint8_t *data, size_t le
 	return err;
 }
 
-/* Write a packet as it is. */
+/*
+ * Write a packet as it is, to the trace or the pipe, and count its bytes.  Return: 0 or negative
+ * errno.
+ */
 int kt_record_output(struct ktape_recorder *rec, const uint8_t *packet, size_t len)
 {
 	uint64_t before;

@@ -157,7 +157,7 @@ int kt_record_refresh(struct ktape_recorder *rec)
 	return err;
 }
 
-/* Create a trace or the next piece of a log.  Return: as ktape_ctf_create(). */
+/* Create a trace or the next piece of a log, with its metadata.  Return: 0 or negative errno. */
 int kt_record_create(struct ktape_recorder *rec, const char *path,
 		     struct ktape_ctf **ctf)
 {
@@ -277,6 +277,7 @@ int ktape_recorder_step(struct ktape_recorder *recorder)
 
 int ktape_recorder_refresh(struct ktape_recorder *recorder)
 {
+	/* Readers of a pipe also get what open blocks have, once at each call. */
 	recorder->parts = recorder->pipe;
 	return kt_record_refresh(recorder);
 }
@@ -355,6 +356,7 @@ int ktape_recorder_finish(struct ktape_recorder *recorder)
 	int err;
 
 	kt_record_to_ends(rec, stopped);
+	/* Rings that were taken away are no reason to leave out the names of what was written. */
 	if (!rec->error || are_rings_taken(rec))
 		kt_record_last_names(rec);
 	if (!rec->error || are_rings_taken(rec)) {

@@ -54,7 +54,10 @@ static bool set_goals(struct ktape_recorder *rec)
 	return closed;
 }
 
-/* Return the number of blocks that were closed between two positions. */
+/*
+ * Return the number of blocks that were closed between two positions.  A block that is full to its
+ * end is not closed yet, so the position there counts as in it.
+ */
 static uint64_t count_closed(const struct kt_ring *r, uint64_t from, uint64_t to)
 {
 	return (kt_max(to, 1) - 1) / r->block_size -
@@ -186,8 +189,9 @@ int ktape_recorder_flush(struct ktape_recorder *recorder)
 
 /*
  * Continue the counters of the last packet, so that the events of the next one can be
- * counted.  Those of an open packet are later than its records.  All are of that one
- * packet: an earlier open one may have counted more than it.
+ * counted.  Not if that was an open block, whose counters may be ahead of its records.  All are
+ * of that one packet (@last_emitted): an earlier open one may have counted more than it
+ * (@seen_emitted).
  */
 static void continue_counts(const struct kt_ring *r, uint8_t *packet)
 {
@@ -225,6 +229,7 @@ static int begin_streams(struct ktape_recorder *rec)
 
 		r->reported_before = r->reported;
 		rec->outs[i].file = NULL;
+		/* It has no packet so far. */
 		if (!r->ts)
 			continue;
 		memcpy(head.uuid, ktape_device_features(rec->device)->uuid, 16);
@@ -274,6 +279,7 @@ static bool write_to_ends(struct ktape_recorder *rec)
 	stopped = is_rotation_stopped(rec);
 	if (stopped)
 		kt_record_to_ends(rec, true);
+	/* The log goes on, behind the ends of kt_ring_end_here(). */
 	for (unsigned int i = 0; i < rec->nr_outs; i++)
 		kt_reader_ring(rec->reader, i)->limited = false;
 	return stopped;

@@ -71,7 +71,9 @@ static void add_recorded_piece(struct kt_write *w, const void *data, size_t len)
 
 /*
  * Fill a batch with the closed blocks of a ring, as many as one write takes.
- * Return: 1, or as kt_ring_view() if there is no block.
+ * Return: 1; 0 if there is none; -EAGAIN if a part of the next block is delivered already, so
+ * that it has to be copied; or another negative errno.  Behind a block, the next call finds the
+ * error.
  */
 static int fill_batch(struct ktape_recorder *rec, struct kt_ring *r,
 		      struct kt_batch *b)
@@ -98,7 +100,10 @@ static int fill_batch(struct ktape_recorder *rec, struct kt_ring *r,
 	return b->nr ? 1 : ret;
 }
 
-/* Begin the write of a batch, at the end of the ring's file. */
+/*
+ * Begin the write of a batch, at the end of the ring's file; before the first one of the trace,
+ * write the names.  Return: 0 or negative errno; that of the write itself is b->write.result.
+ */
 static int submit_batch(struct ktape_recorder *rec, struct kt_out *out,
 			struct kt_batch *b)
 {
@@ -141,7 +146,11 @@ static int write_recorded_packet(struct ktape_recorder *rec,
 	return err ? err : kt_record_output(rec, packet, len);
 }
 
-/* Copy and write one packet.  Return: as ktape_reader_read(), or a write error. */
+/*
+ * Copy and write one packet, and learn which events and filters it has switched (@state),
+ * because the next piece of a log begins with them.
+ * Return: bytes of the packet, 0 if there is none, or negative errno.
+ */
 int64_t kt_record_copy(struct ktape_recorder *rec, unsigned int ring,
 		       unsigned int flags)
 {
@@ -183,8 +192,8 @@ static void uncount_batch(struct kt_ring *r, const struct kt_batch *b,
 }
 
 /*
- * Begin writing the closed blocks of a ring, as long as a batch is free; not before dropped blocks of
- * its file are patched.  An error fails the recording.
+ * Begin writing the closed blocks of a ring, as long as a batch is free; not before dropped blocks
+ * of its file are patched.  An error fails the recording.
  */
 void kt_record_drain(struct ktape_recorder *rec, unsigned int ring)
 {
@@ -279,7 +288,10 @@ static int patch_block(struct ktape_recorder *rec, struct kt_out *out,
 	return kt_ctf_write(rec->ctf, out->file, &pieces);
 }
 
-/* Patch the dropped blocks of a file and all later blocks.  No write may be in flight. */
+/*
+ * Patch the dropped blocks of a file and all later blocks.  No write may be in flight.  Behind a
+ * dropped block are only blocks of batches, of one size: copies of packets wait until it is patched.
+ */
 static void patch_dropped(struct ktape_recorder *rec, struct kt_ring *r,
 			  struct kt_out *out)
 {
@@ -303,7 +315,7 @@ static void patch_dropped(struct ktape_recorder *rec, struct kt_ring *r,
 }
 
 /* Check whether a file has a block as it was when its checksum was computed. */
-static bool is_batch_whole(const struct ktape_recorder *rec,
+static bool is_block_whole(const struct ktape_recorder *rec,
 			   const struct kt_out *out, uint64_t offset, size_t size)
 {
 	const uint8_t *uuid = ktape_device_features(rec->device)->uuid;
@@ -326,7 +338,7 @@ static void keep_whole(struct ktape_recorder *rec, struct kt_ring *r,
 	unsigned int n = 0;
 
 	while (n < b->nr &&
-	       is_batch_whole(rec, out, b->offset + (uint64_t)n * r->block_size,
+	       is_block_whole(rec, out, b->offset + (uint64_t)n * r->block_size,
 			      r->block_size))
 		n++;
 	uncount_batch(r, b, n);
@@ -338,13 +350,13 @@ static void keep_whole(struct ktape_recorder *rec, struct kt_ring *r,
 	out->file->size = b->offset + (uint64_t)n * r->block_size;
 }
 
-/* Complete a write. */
+/* Complete a write: count what is in the file, or take back what is not. */
 static void finish_batch(struct ktape_recorder *rec, struct kt_ring *r,
 			 struct kt_out *out, const struct kt_batch *b)
 {
 	uint64_t tail = kt_ring_tail(r);
 
-	/* The same as a bus error, in a system call. */
+	/* The mapping has no pages any more: a load of ours would get a bus error. */
 	if (b->write.result == -EFAULT)
 		kt_reader_set_gone(rec->reader);
 	if (out->failed) {
@@ -361,7 +373,10 @@ static void finish_batch(struct ktape_recorder *rec, struct kt_ring *r,
 	}
 }
 
-/* Complete the finished writes of a ring, in order. */
+/*
+ * Complete the finished writes of a ring, in order.  After the last one in flight, patch the blocks
+ * that were dropped.
+ */
 void kt_record_complete(struct ktape_recorder *rec, unsigned int ring)
 {
 	struct kt_ring *r = kt_reader_ring(rec->reader, ring);

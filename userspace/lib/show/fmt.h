@@ -18,7 +18,7 @@
  * @arg: number of the argument, from 1; 0 = the next one
  * @left: align to the left
  * @zero: pad with zeros
- * @wide: the argument takes two words
+ * @wide: the argument takes two words, if it is one and another follows
  * @width: minimum width
  * @precision: maximum number of bytes of a string, UINT32_MAX = no limit
  */
@@ -61,6 +61,10 @@ struct ktape_formats {
 	size_t room;
 };
 
+/*
+ * fmt.c: take the next piece of a format, an empty text at its end.  Return: NULL, or what is
+ * wrong.
+ */
 const char *kt_fmt_next(const char **at, struct kt_fmt_piece *piece);
 const struct kt_fmt *kt_fmt_find(const struct ktape_formats *formats,
 				 uint32_t kind, uint32_t key);

@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Make the message of an event from its format in a .fmt file and its arguments. */
+/*
+ * Make the message of an event from its format in a .fmt file and its arguments.
+ *
+ * Conversions are those of printf(3), and b (bytes in hexadecimal), M and m (major and minor code
+ * of an exception) and { (text for the number from a list): see ktape-fmt(5).  An argument that is
+ * not there or does not fit the conversion is shown as "?".
+ */
 #include "show/fmt.h"
 #include "stream/event.h"
 
@@ -32,6 +38,7 @@ static void put_fill(struct ktape_message *m, char with, size_t nr)
 		put_fmt_text(m, &with, 1);
 }
 
+/* Append a text in the width of its conversion.  Zeros stand between a sign and its digits. */
 static void put_padded(struct ktape_message *m, const struct kt_fmt_piece *p,
 		       const char *text, size_t len)
 {
@@ -103,7 +110,22 @@ static void put_fmt_number(struct ktape_message *m,
 	put_padded(m, p, text, len);
 }
 
-/* Return the value of a number, signed if the conversion is. */
+/* Return whether an argument is a word of the record, and not a value of the buffer. */
+static bool is_argument_word(const struct values *values, unsigned int i)
+{
+	return i < values->nr && !values->v[i].format &&
+	       values->v[i].kind == KT_TYPED_NUMBER;
+}
+
+/* Return whether an "l" makes a conversion take two words; a value of the buffer is whole. */
+static bool takes_two(const struct kt_fmt_piece *p, const struct values *values,
+		      unsigned int i)
+{
+	return p->wide && is_argument_word(values, i) &&
+	       is_argument_word(values, i + 1);
+}
+
+/* Return the value of a number, signed if the conversion is; of two words if it takes so many. */
 static uint64_t word_value(const struct kt_fmt_piece *p,
 			   const struct values *values, unsigned int i)
 {
@@ -114,8 +136,7 @@ static uint64_t word_value(const struct kt_fmt_piece *p,
 	/* A typed value; of a double the bits. */
 	if (v->format)
 		return sign ? kt_typed_extend(v->format - 1, value) : value;
-	if (p->wide && i + 1 < values->nr && !v[1].format &&
-	    v[1].kind == KT_TYPED_NUMBER)
+	if (takes_two(p, values, i))
 		return value | v[1].value << 32;
 	return sign ? (uint64_t)(int64_t)(int32_t)value : value;
 }
@@ -127,7 +148,7 @@ static void put_fmt_value(struct ktape_message *m, const struct kt_fmt_piece *p,
 	const struct kt_typed *v;
 
 	if (!p->arg)
-		values->next += p->wide ? 2 : 1;
+		values->next += takes_two(p, values, i) ? 2 : 1;
 	if (i >= values->nr) {
 		put_padded(m, p, "?", 1);
 		return;
@@ -182,6 +203,7 @@ static void collect_values(struct values *values, const struct ktape_event *e)
 	}
 }
 
+/* Find the format of an event; an exception without one of its own has that of its major code. */
 static const struct kt_fmt *find_fmt_format(const struct ktape_formats *formats,
 					    const struct ktape_event *e)
 {

@@ -175,6 +175,7 @@ static char *put_probe(char *p, const struct kt_line *l)
 
 /* clang-format off */
 
+/* own: puts an event instead of its fields; extra: puts more behind them. */
 const struct kt_show kt_shows[KTAPE_OPCODES] = {
 	[KTAPE_EV_EXCEPTION] = { .own = put_shown_exception },
 	[KTAPE_EV_USER_EVENT] = { .own = kt_show_user_event },

@@ -24,7 +24,7 @@
 /*
  * Calls with other arguments in 32-bit programs, because a 64-bit value takes two
  * registers.  They are valid for i386.  Other machines align these pairs differently,
- * so the arguments of these calls are not shown for them.
+ * so the arguments of these calls are not shown for them.  Sorted by name.
  */
 static const struct call narrow_calls[] = {
 	{ "fadvise64", "fd:d offset_low:X offset_high:X len:u advice:v" },
@@ -352,15 +352,15 @@ static char *put_syscall_args(char *p, const struct call_args *m)
 }
 
 /*
- * Put the system call of a wide record with its arguments, which are the last 6 values
- * of the blob.
+ * Put the system call of a sys_enter_wide or sys_exit_wide with its arguments, which are the last 6
+ * values of the blob; sys_exit_wide has the result before them.
  */
 char *kt_show_call(char *p, const struct kt_line *l)
 {
 	const struct ktape_event *e = l->event;
 	size_t skip = e->opcode == KTAPE_EV_SYS_EXIT_WIDE ? 8 : 0;
-	const char *name = kt_syscall_of(l, e->dat20 & 0xffff);
-	bool compat = e->dat20 >> 16 & 1;
+	const char *name = kt_syscall_of(l, e->dat20 & KT_CALL_NR);
+	bool compat = e->dat20 & KT_CALL_COMPAT;
 	struct call_args m = {
 		.l = l,
 		.values = (const uint8_t *)e->blob + skip,

@@ -137,6 +137,7 @@ static const struct flag advices[] = {
 	{ 25, ALL, "MADV_COLLAPSE" },
 };
 
+/* The low byte is the signal that the parent gets when the child ends. */
 static const struct flag clone_flags[] = {
 	{ 17, 0xff, "SIGCHLD" },
 	{ 0x100, 0x100, "CLONE_VM" },
@@ -372,6 +373,7 @@ static const struct flag policies[] = {
 	{ 0x40000000, 0x40000000, "SCHED_RESET_ON_FORK" },
 };
 
+/* Flags of dup3 and pipe2. */
 static const struct flag cloexec_flags[] = {
 	{ 01000, 01000, "O_TRUNC" },
 	{ 04000, 04000, "O_NONBLOCK" },

@@ -122,6 +122,7 @@ static char *put_text_fields(char *p, const struct kt_line *l,
 	kt_fields_begin(&at, plan, l->event);
 	p = kt_put_bits(p, l, &at, plan->bits, make_text_bits);
 	while ((f = kt_fields_next(&at))) {
+		/* All argument words, of which there are none. */
 		if (f->place == KTAPE_PLACE_REST && !l->event->nargs)
 			continue;
 		p = put_text_key(p, f);
@@ -131,6 +132,7 @@ static char *put_text_fields(char *p, const struct kt_line *l,
 			p = kt_put_escaped(p, (const char *)at.data, at.count);
 		else if (f->place == KTAPE_PLACE_BYTES)
 			p = kt_put_bytes(p, at.data, at.count);
+		/* A list may be empty; else a count of 0 stands for a single value. */
 		else if (at.count || f->place == KTAPE_PLACE_LIST)
 			p = put_text_array(p, l, f, &at);
 		else

@@ -309,7 +309,8 @@ static char *put_pair(char *p, const struct kt_line *l,
 }
 
 /*
- * Put the label of a number, " (RUNNING)", that the next pair has (format/lttng/labels.c).
+ * Put the label of a number, " (RUNNING)", that the next pair has (format/lttng/labels.c).  In
+ * such pairs the bits of the width, above those of the format, are KTAPE_TYPED_* flags.
  * Return: the end; @at is moved if there is one.
  */
 static char *put_user_label(char *p, const struct kt_user_field *f,
@@ -457,7 +458,8 @@ char *kt_show_user_event(char *p, const struct kt_line *l)
 
 /*
  * Put an event of the TraceEvent call.  Its code is the upper half of a record's first
- * word (ktape/abi.h); the arguments and the buffer follow in the blob.
+ * word (ktape/abi.h); the arguments and the buffer follow in the blob.  Bit P of the code says
+ * whether the call had a buffer.
  */
 char *kt_show_trace_event(char *p, const struct kt_line *l)
 {

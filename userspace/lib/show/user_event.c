@@ -221,7 +221,10 @@ static bool fits_float(uint64_t bits)
 	return !memcmp(&again, &wide, sizeof(wide));
 }
 
-/* Take the flags of a field of another tracer's event, which are in place of a width. */
+/*
+ * Take the flags of a field of another tracer's event, which are in place of a width: KTAPE_TYPED_*
+ * are bits of the argument's first byte, where the width stands above the format.
+ */
 static void take_flags(struct kt_user_field *f, const struct kt_typed *t)
 {
 	unsigned int flags = t->width << FORMAT_BITS;
@@ -277,7 +280,7 @@ void kt_user_set_word(struct kt_user_field *f, const char *word)
 	if (!word)
 		return;
 	f->kind = KT_FIELD_WORD;
-	f->object = KTAPE_OBJ_FREE;
+	f->object = KTAPE_OBJ_FREE; /* not an id any more */
 	f->data = word;
 	f->len = strlen(word);
 }

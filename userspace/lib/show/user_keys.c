@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Keys of an object of JSON whose members are the fields of a user event.  Names come from the
- * trace and may be equal; a reader of JSON keeps one of two equal keys.
+ * trace and may be equal; a reader of JSON keeps one of two equal keys.  Keys are compared by a
+ * hash of 64 bits: where two have the same one, a number is given without need.
  */
 #include "util/hash.h"
 

@@ -44,6 +44,7 @@ static int write_metadata(struct ktape_ctf *ctf, const char *metadata, size_t le
 /*
  * Replace the metadata of a directory.  rename(2) makes sure that at any moment
  * the directory has the old or the new metadata.  A pipe form keeps its metadata.
+ * Return: 0 or negative errno.
  */
 int kt_ctf_redescribe(struct ktape_ctf *ctf, const char *metadata, size_t len)
 {
@@ -56,6 +57,7 @@ int kt_ctf_redescribe(struct ktape_ctf *ctf, const char *metadata, size_t len)
 		err = kt_fsync_at(ctf->dir, KT_CTF_NEXT);
 	if (!err && renameat(ctf->dir, KT_CTF_NEXT, ctf->dir, "metadata"))
 		err = -errno;
+	/* -EEXIST: the file was not made here. */
 	if (err && err != -EEXIST)
 		unlinkat(ctf->dir, KT_CTF_NEXT, 0);
 	return err;
@@ -182,9 +184,10 @@ static int append_packet(struct ktape_ctf *ctf, struct kt_ctf_file *f,
 }
 
 /*
- * Write the empty packet that precedes the first one, unless that is such an empty packet itself.
- * Its loss counter is 0, so a reader can compute how many events were lost up to the end of the
- * first packet.
+ * Write the empty packet that precedes the first one, @head, unless that is the first of its ring
+ * (seq 0) or such an empty packet itself.  Its loss counter is 0, so a reader can compute how many
+ * events were lost up to the end of the first packet.  It has the time at which the earliest packet
+ * of any file so far begins.
  */
 static int begin_ctf_file(struct ktape_ctf *ctf, struct kt_ctf_file *f,
 			  const uint8_t *head)
@@ -403,6 +406,7 @@ static int sync_place(const struct ktape_ctf *ctf)
 	if (!path)
 		return -ENOMEM;
 	slash = strrchr(path, '/');
+	/* Of "/name", the slash itself is the folder. */
 	if (slash)
 		slash[slash == path] = '\0';
 	err = sync_folder(AT_FDCWD, slash ? path : ".");

@@ -123,7 +123,10 @@ static int check_replaced_empty(int fd, bool force)
 	return has_our_metadata(fd) ? 1 : -EEXIST;
 }
 
-/* Check as check_replaced_empty(), then remove the trace.  Remove nothing on failure. */
+/*
+ * Check as check_replaced_empty(), then remove the trace; if the check fails, remove nothing.
+ * Return: 0 or negative errno.
+ */
 int kt_ctf_make_empty(int fd, bool force)
 {
 	int ret = check_replaced_empty(fd, force);
@@ -218,7 +221,10 @@ int ktape_ctf_commit(struct ktape_ctf *ctf)
 	return ctf->error ? ctf->error : kt_ctf_settle(ctf);
 }
 
-/* Read the metadata of a trace.  Return: 0; -EBADMSG if there is none; or errno. */
+/*
+ * Read the metadata of a trace: text, or the packets of a pipe form.  @data: set to them, and freed
+ * by the caller also after an error.  Return: 0; -EBADMSG if there is none; or negative errno.
+ */
 static int read_replaced_metadata(const char *path, uint8_t **data, size_t *len)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -248,7 +254,10 @@ static int read_replaced_metadata(const char *path, uint8_t **data, size_t *len)
 	return err;
 }
 
-/* Read the metadata and check that ktape wrote it. */
+/*
+ * Read the metadata as text, which the caller frees, and check that ktape wrote it.
+ * Return: 0; -EBADMSG if it did not; or negative errno.
+ */
 static int check_replaced_metadata(const char *path, char **text, size_t *len,
 				   struct ktape_info *info)
 {
@@ -295,8 +304,8 @@ int ktape_piece_remark(const char *path, char **remark)
 }
 
 /*
- * Check that a trace can be removed as a piece: a folder has only its files.
- * Return: 0, -EEXIST if there is anything else, or negative errno.
+ * Check that a trace can be removed as a piece: a folder has only its files.  A file is not looked
+ * into.  Return: 0, -EEXIST if a folder has anything else or no trace, or negative errno.
  */
 int kt_piece_check(const char *path)
 {

@@ -48,7 +48,7 @@ struct kt_ctf_file {
  * @described: this writer wrote the metadata file, perhaps in part
  * @rings: number of rings whose CPUs the recorder has listed in the metadata
  * @synced: metadata and names of the files are on the disk
- * @dir: folder with the files, -1 = a pipe-form file
+ * @dir: folder with the files; -1 = a pipe-form file, or the end of @stage has closed it
  * @stage: temporary folder of a KTAPE_CTF_STAGED trace; @dir is this folder
  * @replaces: an earlier trace in @path will be replaced
  * @flags: KTAPE_CTF_*
@@ -61,7 +61,7 @@ struct kt_ctf_file {
  * @bounce_size: bytes of @bounce
  * @first_ts: earliest begin of the first packet of any stream, in ticks
  * @plain: negative errno that says why writes are not direct, 0 = direct
- * @error: first error of ktape_ctf_append()
+ * @error: first error of ktape_ctf_append() or kt_ctf_cut()
  */
 struct ktape_ctf {
 	char *path;

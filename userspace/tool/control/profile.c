@@ -244,7 +244,10 @@ static int prepare_profile(struct profile *r, int argc, char **argv)
 	return filter_options_read(&command_profile, &o->filters, &r->config);
 }
 
-/* Compute the requested profile where it depends on the current one. */
+/*
+ * Compute the requested profile where it depends on the current one; after that it only has to be
+ * set.  Return: 0 or the exit code.
+ */
 static int merge_current(struct profile *r)
 {
 	struct ktape_profile now = { .flags = 0 };

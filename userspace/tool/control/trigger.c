@@ -93,6 +93,10 @@ static const struct {
 	{ KTAPE_TRIGGER_NOTIFY, "notify" },
 };
 
+/*
+ * Explain an error of the module.  A gate is a filter that lets a pair of events, such as the entry
+ * and the exit of an interrupt, pass only if it took long enough.
+ */
 static int report_trigger_refused(int err)
 {
 	static const struct {
@@ -116,6 +120,10 @@ static int report_trigger_refused(int err)
 	return fail("trigger: %s", strerror(-err));
 }
 
+/*
+ * Find the session that the actions of a trigger are about: without @name the session that has the
+ * trigger.  Return: 0 or the exit code.
+ */
 static int find_target(struct ktape_device *device, const char *name, uint32_t *target)
 {
 	struct ktape_device *other;

@@ -485,7 +485,7 @@ static const struct {
 	{ ".txt", "text" },
 };
 
-/* Choose the format by the name of -o if --to is not given; without one: NULL. */
+/* Return the format that the name of -o stands for, or NULL. */
 static const char *format_of_output(const char *out)
 {
 	size_t len = strlen(out);

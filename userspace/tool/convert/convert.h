@@ -30,6 +30,7 @@
 #include "tool/shared/loss.h"
 #include "tool/shared/opt.h"
 
+/* Options of ktape convert.  @cpu, @pid: UINT64_MAX: not given. */
 struct convert_options {
 	struct input_options in;
 	const char *to;

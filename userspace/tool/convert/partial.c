@@ -55,7 +55,10 @@ static int name_partial(struct convert *c)
 
 	if (err)
 		return err;
-	/* An open file in /proc is written directly, so it is not asked for. */
+	/*
+	 * A link in /proc to an open file: such an output is never staged, so it does not come
+	 * here.
+	 */
 	if (!place)
 		return -EINVAL;
 	len = strlen(place);

@@ -22,6 +22,7 @@ static int open_unnamed_file(void)
 	return fd < 0 ? memfd_create("ktape", MFD_CLOEXEC) : fd;
 }
 
+/* Write what the rings have now, also in open blocks.  Return: 0 or negative errno. */
 static int copy_rings(struct ktape_device *device, int fd)
 {
 	const struct ktape_recorder_options how = { .fd = fd };

@@ -84,7 +84,8 @@ static void flush_idle(void *arg)
 
 /*
  * Keep a gap to be shown, or make the last one of the same ring longer.  Beyond GAPS_SHOWN a gap is
- * only counted, by losses_add().
+ * only counted, by losses_add(): in losses.gaps, or in losses.late if it is what a ring had
+ * overwritten before the trace begins.
  */
 static void keep_gap(struct dump *d, const struct ktape_notice *n)
 {

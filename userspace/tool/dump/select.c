@@ -291,7 +291,10 @@ static bool matches_exception(const struct select *s, const struct ktape_event *
 	       (!s->minors.nr || has_number(&s->minors, code & CODE_MINOR));
 }
 
-/* Do --tid and --pid both select a thread, by its number and by its process at that time? */
+/*
+ * Do --tid and --pid both select a thread, by its number and by its process at that time?  The main
+ * thread of a process has the number of the process.
+ */
 static bool is_thread(const struct select *s, const struct ktape_registry *names,
 		      uint64_t ts, int32_t tid)
 {

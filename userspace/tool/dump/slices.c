@@ -70,6 +70,7 @@ static int make_lines(void *arg, struct kt_slice *slice)
 	while (!err && (ret = ktape_trace_next(slice->trace, &e)) > 0) {
 		if (!dump_wants(d, &m->seen, lines.names, e))
 			continue;
+		/* Only native traces are sliced, whose events have no other source. */
 		err = lines_add(&lines, e, NULL, 0);
 		nr++;
 	}

@@ -90,7 +90,10 @@ static int add_option(char text[TEXT_MAX], const char *key, const char *value)
 	return n < 0 || (size_t)n >= TEXT_MAX - len ? -E2BIG : 0;
 }
 
-/* Split FILE@CORE, unless a file with that whole name exists. */
+/*
+ * Split FILE@CORE, unless a file with that whole name exists: the number of the core that recorded
+ * a file goes to the format's option "core".  Return: 0 or -E2BIG.
+ */
 static int split_core(char *path, char text[TEXT_MAX])
 {
 	char *at = strrchr(path, '@');

@@ -41,7 +41,7 @@ static int is_piece_of_log(const char *path)
 }
 
 /*
- * Add the pieces in a folder, in the order of their names, which is that of time.
+ * Add the pieces in a folder, in the order of their names, which is that of time for usual names.
  * Return: 0 or negative errno; no piece is added if it is no log folder.
  */
 static int add_pieces(struct pieces *in, const char *folder)

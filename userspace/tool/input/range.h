@@ -75,7 +75,8 @@ static inline void range_add_cpu(struct range *r, uint32_t cpu)
 /**
  * range_add() - note the time and CPU of an event of the trace
  * @r: the range
- * @e: the event; ignored in the registry stream, which has no times and CPUs
+ * @e: the event; ignored in the registry stream, which has no times and CPUs, and if its CPU is
+ *	RANGE_CPUS or above
  */
 static inline void range_add(struct range *r, const struct ktape_event *e)
 {

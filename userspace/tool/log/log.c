@@ -152,7 +152,7 @@ static void make_log_folders(char *path)
  * @attempt: number that is added to the name, because the names with smaller ones are
  *	taken; 0: none
  *
- * Return: path, which the caller frees; NULL: the name is empty or too long.
+ * Return: path, which the caller frees; NULL: the name is empty or too long, or there is no memory.
  */
 char *log_name(const struct log *log, unsigned int attempt)
 {
@@ -201,6 +201,7 @@ static int add_log_piece(struct log *log, char *path, int64_t begun)
 int log_add(struct log *log, char *path)
 {
 	log->made++;
+	/* It stands behind the pieces of earlier runs, as the newest. */
 	return add_log_piece(log, path, INT64_MAX);
 }
 
@@ -238,7 +239,10 @@ static int compare_pieces(const void *a, const void *b)
 	return strcmp(one->path, other->path);
 }
 
-/* Return when a piece was begun, in ns since the epoch: its metadata does not change later. */
+/*
+ * Return when a piece was begun, in ns since the epoch: its metadata changes later only if more
+ * CPUs come online.  0: not known.
+ */
 static int64_t piece_begin_time(const char *path)
 {
 	char metadata[PATH_MAX];

@@ -45,7 +45,7 @@ enum { FD_SIGNAL, FD_TIMER, FD_SHIPPER, FD_DEVICE, NR_FDS };
  * @last_second: when progress was shown last, in ns
  * @last_records: number of records then
  * @grace_ends: end of GRACE_NS after a signal, in ns; 0: no signal
- * @ticks: expirations of the timer
+ * @ticks: how often the loop found the timer expired
  * @signals: number of SIGINT and SIGTERM that came, and without -l of SIGHUP
  * @tty: show progress
  * @flush: SIGUSR1 came
@@ -152,7 +152,7 @@ static int take_ticks(struct loop *l)
 
 /*
  * Handle signals.  SIGINT and SIGTERM are passed to the command, whose end ends the
- * recording; after GRACE_NS or a second signal the recording ends in any case.
+ * recording; without a command, and after GRACE_NS or a second signal in any case, they end it.
  * SIGUSR1 flushes, SIGHUP begins the next piece of a log, or without one acts as SIGTERM.
  */
 static void take_loop_signals(struct loop *l)
@@ -182,7 +182,7 @@ static void take_loop_signals(struct loop *l)
 	}
 }
 
-/* Return the timeout for poll(): not beyond the end of -d; -1: none. */
+/* Return the timeout for poll() in ms: at most 1 s, and not beyond the end of -d; -1: none. */
 static int poll_timeout_ms(const struct loop *l, bool busy)
 {
 	uint64_t gone;
@@ -194,7 +194,8 @@ static int poll_timeout_ms(const struct loop *l, bool busy)
 	gone = monotonic_ns() - l->began;
 	if (gone >= l->r->o.time)
 		return 0;
-	return (int)kt_min((l->r->o.time - gone) / 1000000 + 1, 1000);
+	/* + 1: not before the end. */
+	return (int)kt_min((l->r->o.time - gone) / NS_PER_MS + 1, 1000);
 }
 
 static bool time_is_over(const struct loop *l)

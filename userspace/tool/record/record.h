@@ -45,7 +45,7 @@
  * @ctf: --ctf
  * @to: --to
  * @max: --max in bytes; 0: not given
- * @keep: --keep
+ * @keep: --keep; NOT_GIVEN: all pieces
  * @zstd: --zstd
  * @daemon: --daemon
  * @device: --device
@@ -53,9 +53,9 @@
  * @config: --config
  * @save: --save
  * @filters: --pid and the other filters
- * @ring_size: -b
- * @block_size: -B
- * @time: -d in nanoseconds
+ * @ring_size: -b; NOT_GIVEN: the usual one, or that of --config
+ * @block_size: -B; the same
+ * @time: -d in nanoseconds; NOT_GIVEN: no end
  * @no_uring: --no-uring
  * @force: --force
  * @quiet: -q

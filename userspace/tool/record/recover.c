@@ -301,6 +301,7 @@ static int recover_trace(struct job *job)
 		fputc('\r', stderr);
 	ret = err ? 0 : ktape_ctf_commit(job->ctf);
 	err = err ? err : ret;
+	/* Without the commit, this removes what was written. */
 	ret = ktape_ctf_close(job->ctf);
 	if (err == -EBADMSG)
 		return fail("0x%" PRIx64 ": %s", error.offset, error.text);

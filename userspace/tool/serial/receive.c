@@ -87,7 +87,7 @@ struct receive {
 static const int ends[] = { SIGINT,  SIGTERM, SIGHUP, SIGQUIT,
 			    SIGUSR1, SIGUSR2, SIGALRM };
 
-static volatile sig_atomic_t child;
+static volatile sig_atomic_t child; /* id of the process of copy_line(); 0: none yet */
 
 /* On a signal, end the child process: the input ends and the trace is completed. */
 static void take_receive_signal(int number)

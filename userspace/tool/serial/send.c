@@ -33,9 +33,9 @@
 #include "tool/shared/message.h"
 #include "tool/shared/signals.h"
 
-#define BITS_PER_BYTE 10 /* with start and stop bit */
-#define CPUS_MAX      8192U
-#define PRIORITIES    3 /* priorities of classes that may be shed */
+#define BITS_PER_BYTE 10    /* with start and stop bit */
+#define CPUS_MAX      8192U /* as many as Linux can have */
+#define PRIORITIES    3	    /* priorities of classes that may be shed */
 /*
  * The queue holds what the line sends in this time.  Live input arrives in batches of half
  * a second, and a quarter of the queue has to hold a batch, because shedding begins there.

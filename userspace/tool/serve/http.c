@@ -12,7 +12,8 @@
  *	- it is GET or HEAD.  No request changes anything.
  *
  * Only pages of ui.perfetto.dev can read an answer from another origin, and only on port 9001:
- * that page fetches traces from this port.
+ * that page fetches traces from this port.  There, two of its requests are answered without the
+ * token: OPTIONS and /status, whose answers tell nothing of the traces.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -38,9 +39,9 @@
 #define NAME_END      120
 #define PERFETTO_PORT 9001
 #define PERFETTO      "https://ui.perfetto.dev"
-#define TRACE	      "/proc/self/fd/3"
-#define INTERVAL      "-t500ms" /* of live pages */
-#define THREADS	      "-k40"	/* number of threads that live pages show */
+#define TRACE	      "/proc/self/fd/3" /* the trace: descriptor 3 of a conversion */
+#define INTERVAL      "-t500ms"		/* of live pages */
+#define THREADS	      "-k40" /* number of threads that live pages show */
 
 struct serve_http {
 	struct MHD_Daemon *daemon;
@@ -64,9 +65,13 @@ struct converted {
 	struct MHD_Connection *c;
 };
 
-/*
- * Conversions: the first part of the path, and the command that makes the answer.  A
- * browser saves the answer as a file with the suffix, or shows it if there is none.
+/**
+ * struct conversion - an answer that a command makes of a trace
+ * @kind: first part of the path
+ * @type: media type of the answer
+ * @suffix: a browser saves the answer as a file with this suffix; NULL: it shows the answer
+ * @events: the answer is a stream of events (text/event-stream), which begins at once
+ * @words: arguments of ktape, or of tar
  */
 static const struct conversion {
 	const char *kind;
@@ -151,7 +156,10 @@ static void add_header(struct MHD_Response *r, const char *name, const char *val
 	mhd.add_response_header(r, name, value);
 }
 
-/* Queue an answer with the headers that all have. */
+/*
+ * Queue an answer with the headers that all have, and release it.  @r may be NULL for want of
+ * memory: MHD_NO closes the connection.
+ */
 static enum MHD_Result answer(struct MHD_Connection *c, unsigned int status,
 			      struct MHD_Response *r, const char *type)
 {
@@ -277,7 +285,10 @@ static int client_of(struct MHD_Connection *c)
 	return info ? info->connect_fd : -1;
 }
 
-/* Start a conversion.  Return: 0 or negative errno. */
+/*
+ * Start a conversion, and unless it is a stream of events wait until it has begun its output.
+ * Return: 0 or negative errno.
+ */
 static int start_child(const struct request *q, const struct conversion *v,
 		       int trace, struct serve_child **child)
 {
@@ -293,7 +304,10 @@ static int start_child(const struct request *q, const struct conversion *v,
 	return err;
 }
 
-/* Make the answer that a conversion writes.  Return: 0 or negative errno. */
+/*
+ * Make the answer that a conversion writes.  @r: set to it; NULL if there is no memory for it.
+ * Return: 0 or negative errno.
+ */
 static int make_answer(const struct request *q, const struct conversion *v,
 		       int trace, struct MHD_Response **r)
 {
@@ -498,7 +512,8 @@ static bool is_our_host(const char *host)
 
 /*
  * Return the part of a path behind "/TOKEN/", or NULL if it does not begin so.  The comparison
- * takes the same time however much of a token is right, so it cannot be guessed by parts.
+ * takes the same time however much of a token is right, so it cannot be guessed by parts.  A
+ * server without a token (ktape serve --no-token) answers each path.
  */
 static const char *skip_token(const struct serve *s, const char *path)
 {

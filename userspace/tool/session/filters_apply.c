@@ -61,6 +61,7 @@ static int report_trouble(const struct ktape_filter_value *v, int err)
 			return fail("%s: no such thread: %d", name, pid);
 		return fail("%s: no such thread", name);
 	}
+	/* A gate: a pair is recorded only if it took a minimum time. */
 	if (err == -EBUSY)
 		return fail("%s: a trigger of the session waits for a pair that this gate would hide: remove one of them",
 			    name);

@@ -171,6 +171,7 @@ static int get_filter(struct rkh *r, unsigned int kind,
 	if (!(r->config->filters_given >> kind & 1) && r->device)
 		err = filter_get(r->device, kind, v);
 	r->config->filters_given |= 1U << kind;
+	/* -ENOTTY: the module does not support filters, so it has none. */
 	if (err && err != -ENOTTY)
 		return fail("%s", strerror(-err));
 	return 0;

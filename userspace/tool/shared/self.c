@@ -106,7 +106,7 @@ static int start_program(const char *path, char *const argv[], pid_t *pid)
 	return -err;
 }
 
-/* Wait for a process.  Return: its exit status, or negative errno if it was killed. */
+/* Wait for a process.  Return: its exit status, -EINTR if a signal ended it, or negative errno. */
 static int wait_for_program(pid_t pid)
 {
 	int status;
@@ -123,7 +123,7 @@ static int wait_for_program(pid_t pid)
  * @path: the program, searched in PATH unless it has a slash
  * @argv: its arguments
  *
- * Return: its exit status, or negative errno if it cannot be run or was killed.
+ * Return: its exit status, -EINTR if a signal ended it, or negative errno if it cannot be run.
  */
 int run_program(const char *path, char *const argv[])
 {

@@ -60,7 +60,10 @@ static bool is_target(const struct ship *s, const struct stat *st)
 	       target.st_dev == st->st_dev && target.st_ino == st->st_ino;
 }
 
-/* Check whether a recorder writes to a piece: it holds a lock as long as it does. */
+/*
+ * Check whether a recorder writes to a piece: it holds a lock as long as it does.  A piece that
+ * cannot be opened counts as locked, so that it is left alone.
+ */
 static bool is_locked(const struct ship *s, const char *name)
 {
 	/* O_NONBLOCK: opening a FIFO without a writer would block. */
@@ -154,12 +157,16 @@ static bool is_known_key(const struct ship *s, const char *key)
 	return false;
 }
 
-/* Check whether a file of the state is of no use any more. */
+/*
+ * Check whether a file of the state is of no use any more: what an interrupted run has left, and
+ * the mark of a piece that is gone.  A .done beside tables (.ready) stays until they are removed,
+ * because without it they would be shipped again.
+ */
 static bool is_useless(const struct ship *s, const char *file)
 {
 	char key[SHIP_KEY];
 
-	/* An interrupted run has left it: nothing is converted while the folder is read. */
+	/* Nothing is converted while the folder is read, so no run needs it. */
 	if (has_end(file, ".tmp", key) || has_end(file, ".new", key))
 		return true;
 	if (has_end(file, ship_ends[SHIP_DONE], key))
@@ -171,7 +178,8 @@ static bool is_useless(const struct ship *s, const char *file)
 /*
  * Add a piece of which only the tables are left: a recorder with --keep may have removed it, or
  * something else has its name now.  Its tables are shipped all the same, but not those of
- * another log than @s->log.  Remove files of the state that are of no use any more.
+ * another log than @s->log, and before all others, because its time is not known (0).  Remove
+ * files of the state that are of no use any more.
  */
 static int add_left(struct ship *s, const char *file)
 {

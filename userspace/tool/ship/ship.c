@@ -75,7 +75,6 @@ static const struct kt_option options[] = {
  * @dropped_bytes: their bytes
  * @left: finished pieces that are left
  * @failures: failures of the uploader in a row
- * @error: negative errno of what keeps the command from going on
  */
 struct shipping {
 	struct ship_options o;
@@ -87,7 +86,6 @@ struct shipping {
 	uint64_t dropped_bytes;
 	uint64_t left;
 	uint64_t failures;
-	int error;
 };
 
 typedef unsigned long long ull;
@@ -230,6 +228,7 @@ static int make_room_for_log(struct shipping *sh)
 		if (p->locked || p->stage == SHIP_DONE)
 			continue;
 		err = ship_drop(&sh->s, p);
+		/* A recorder writes to it, or other files are in it: it stays. */
 		if (err == -EEXIST) {
 			err = 0;
 			continue;
@@ -250,7 +249,10 @@ static bool is_in_work(const struct ship_piece *p)
 	return p->stage == SHIP_WAITS || p->stage == SHIP_READY;
 }
 
-/* Go through the finished pieces once, oldest first.  Return: 0 or negative errno. */
+/*
+ * Go through the finished pieces once, oldest first.  After a failure or a signal the others are
+ * only counted.  Return: 0 or negative errno.
+ */
 static int pass(struct shipping *sh)
 {
 	int err = ship_find(&sh->s);
@@ -284,7 +286,10 @@ static uint64_t backoff_of(const struct shipping *sh)
 	return kt_min(ns, BACKOFF_MAX);
 }
 
-/* Ship until nothing is left, or, with --follow, until a signal. */
+/*
+ * Ship until nothing is left, or --tries failures came in a row; with --follow neither ends it.  A
+ * signal does in any case.  Return: 0, also after failures, or negative errno.
+ */
 static int ship_all(struct shipping *sh)
 {
 	int err = 0;
@@ -346,6 +351,7 @@ static int run_ship_command(struct shipping *sh, const char *path)
 		return err;
 	if (sh->bad)
 		return EXIT_FAILED;
+	/* Pieces of another log that were moved there need --log: they are left, too. */
 	return sh->left || sh->dropped || sh->s.foreign_log ? EXIT_LEFT : EXIT_OK;
 }
 

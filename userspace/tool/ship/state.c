@@ -6,6 +6,7 @@
  *	KEY.ready/	all tables of a piece; the uploader does not have them yet
  *	KEY.done	the uploader has them
  *	KEY.bad		the piece cannot be converted
+ *	KEY.new		a .done or .bad before it has its name
  *	lock		held by the process that ships
  *
  * KEY is the name of the piece and two hashes, because names are used again; see key.c.
@@ -136,7 +137,10 @@ void ship_close(struct ship *s)
 
 typedef int tree_action(int folder, const char *name, bool is_folder, void *arg);
 
-/* Call @act for all that is in a folder, and then for the folder. */
+/*
+ * Call @act for all that is in a folder, and then for the folder; for a file or link only for that.
+ * Return: 0, the first error of @act, which ends the walk, or negative errno.
+ */
 static int walk_tree(int folder, const char *name, tree_action *act, void *arg)
 {
 	int fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC), err = 0;
@@ -319,8 +323,8 @@ int ship_forget(struct ship *s, const char *file)
  * @s: the folder
  * @p: the piece
  *
- * Return: 0, -EEXIST if it is no piece of the log any more, then nothing is removed; or
- * negative errno.
+ * Return: 0, also if it is gone; -EEXIST if it has to stay, because a recorder writes to it or
+ * other files are in it, then nothing is removed; or negative errno.
  */
 int ship_drop(struct ship *s, const struct ship_piece *p)
 {

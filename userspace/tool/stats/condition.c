@@ -119,6 +119,10 @@ static bool is_metric(const char *metric)
 	return split_metric(metric, &kind, name, &what) && is_statistic(what);
 }
 
+/*
+ * Take a statistic that is not a percentile.  @always: a series without values has it, too.
+ * Return: false if @s does not have it.
+ */
 static bool metric_of(const struct ktape_series *s, const char *what, double *value)
 {
 	const struct {
@@ -191,7 +195,8 @@ static const struct ktape_series *series_of(const struct ktape_linux *l,
  * @l: statistics
  * @metric: name of the metric; is_metric() holds for it
  * @value: set to the value
- * @bounds: set to the range that lost events leave open
+ * @bounds: set to the range that lost events leave open, whose upper end is UINT64_MAX if there
+ *	is none; all 0 if the metric is not a percentile
  *
  * Return: false: the trace has nothing to measure it with.
  */
@@ -296,6 +301,7 @@ static bool comparison_holds(enum compare compare, double a, double b)
 	case LESS_EQUAL:
 		return a <= b;
 	case EQUAL:
+		/* As a == b, without the warning of -Wfloat-equal. */
 		return a >= b && a <= b;
 	default:
 		return a < b || a > b;
@@ -327,7 +333,10 @@ int stats_check_conditions(const struct kt_command *command,
 	return 0;
 }
 
-/* Return true if lost events may have changed the result: those of B (@bounds), not those of A. */
+/*
+ * Return true if lost events may have changed the result: those of B (@bounds), not those of A.
+ * Only percentiles have bounds.
+ */
 static bool is_undecided(const struct condition *c, double limit, bool holds,
 			 const struct ktape_quantile *bounds)
 {
@@ -393,14 +402,18 @@ static bool has_enough(const char *text, const char *metric,
 	return false;
 }
 
-/* Return true if the value of a metric is a time in ns, false if it is a number. */
-static bool is_time(const char *metric)
+/* Return the unit of the value of a metric, "ns" or "jiffies", or NULL: it is a number. */
+static const char *unit_of_metric(const struct ktape_linux *l, const char *metric)
 {
-	const char *what = strrchr(metric, '.');
+	const struct ktape_series *s;
+	const char *what;
+	size_t at;
 
-	/* p99.9 has a dot of its own. */
-	return what && strcmp(what, ".count") != 0 &&
-	       strcmp(what, ".errors") != 0 && strcmp(what, ".uncertain") != 0;
+	s = is_lost(metric) ? NULL : series_of(l, metric, &at, &what);
+	if (!s || !strcmp(what, "count") || !strcmp(what, "errors") ||
+	    !strcmp(what, "uncertain"))
+		return NULL;
+	return s->unit;
 }
 
 /* Evaluate a condition and print what it gave.  Return: the exit code for it alone. */
@@ -411,6 +424,7 @@ static int evaluate_condition(const char *text, const struct stats_trace *a,
 	double value, limit, before = 0;
 	char shown[DURATION_ROOM];
 	struct condition c;
+	const char *unit;
 	bool holds;
 
 	parse_condition(text, &c);
@@ -426,11 +440,13 @@ static int evaluate_condition(const char *text, const struct stats_trace *a,
 		limit = before * (1 + c.value / 100);
 	}
 	holds = comparison_holds(c.compare, value, limit);
-	if (holds && is_time(c.metric))
+	unit = unit_of_metric(b->linux_stats, c.metric);
+	if (holds && unit && !strcmp(unit, "ns"))
 		note("%s: condition holds, the value is %.15g ns (%s)", text,
-		     value, duration_text(shown, (uint64_t)value, "ns"));
+		     value, duration_text(shown, (uint64_t)value, unit));
 	else if (holds)
-		note("%s: condition holds, the value is %.15g", text, value);
+		note("%s: condition holds, the value is %.15g%s%s", text, value,
+		     unit ? " " : "", unit ? unit : "");
 	if (is_undecided(&c, limit, holds, &bounds))
 		note("%s: lost events may have changed the result", text);
 	note_not_lost(text, &c, b);

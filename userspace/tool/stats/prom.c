@@ -243,7 +243,10 @@ static void put_histogram(FILE *f, unsigned int kind, const struct kind *k)
 	snprintf(name, sizeof(name), "%s_%s", ktape_series_name(kind),
 		 seconds ? "seconds" : "jiffies");
 	put_metric_head(f, name, "histogram", helps[kind]);
-	/* A value of n bits is below 2^n. */
+	/*
+	 * A value of n bits is below 2^n.  So a value of exactly 2^n is in the next bucket,
+	 * although "le" means up to 2^n: the library counts by number of bits.
+	 */
 	for (unsigned int n = 0; n <= last; n++) {
 		below += k->powers[n];
 		if (n >= first)

@@ -179,6 +179,7 @@ static void print_totals(const struct stats *s)
 		printf("%-24s %12llu\n", "of these not followed", (ull)c->untracked);
 }
 
+/* Print the size of a stack and how much of it was never used, if an event had a stack pointer. */
 static void print_stack(const struct ktape_rtos_thread *t)
 {
 	char shown[STATS_NAME];
@@ -448,6 +449,7 @@ static int cmd_stats(int argc, char **argv)
 		ret = pieces_begin(&in, &s.o.in, argc - first, argv + first);
 	else
 		ret = argc > first ? 0 : stats_live_session(s.o.session, &device);
+	/* A session is read as "-": stats_live_session() has made it the standard input. */
 	if (in.path)
 		input = (char *)in.path;
 	else if (argc > first)

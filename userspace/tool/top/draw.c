@@ -215,7 +215,10 @@ static void name_classes(const struct top_view *v, char text[TEXT_MAX])
 	}
 }
 
-/* Write the interrupts of a kind that took most time: they are sorted by it. */
+/*
+ * Write the interrupts of a kind that took most time: they are sorted by it.  They stand behind the
+ * first KTAPE_SERIES_KINDS series, which have all values of a kind each.
+ */
 static void name_series(const struct top_view *v, unsigned int kind,
 			char text[TEXT_MAX])
 {
@@ -233,6 +236,7 @@ static void name_series(const struct top_view *v, unsigned int kind,
 	}
 }
 
+/* Write the percentiles of a latency, in place of the text so far. */
 static void name_latency(const struct top_view *v, unsigned int kind,
 			 char text[TEXT_MAX])
 {

@@ -166,6 +166,7 @@ static void put_threads_json(FILE *out, const struct top_view *v,
 	free(list);
 }
 
+/* Write the percentiles of a kind.  Series @i of an interval is of all values of kind @i. */
 static void put_shares_json(FILE *out, const struct ktape_quantile *shares)
 {
 	for (size_t q = 0; q < TOP_SHARES; q++)

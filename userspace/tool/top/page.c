@@ -195,6 +195,7 @@ bool top_page_end(struct top_page *p, char *said, size_t size)
 	if (!p->pid)
 		return false;
 	kill(p->pid, SIGTERM);
+	/* A stopped process takes the signal only when it goes on. */
 	kill(p->pid, SIGCONT);
 	close(p->errors);
 	while ((pid = waitpid(p->pid, &status, 0)) < 0 && errno == EINTR)

@@ -84,7 +84,8 @@ struct top_cost {
  * @series: all of each kind, then single ones, as ktape_linux_series()
  * @nr_series: entries of @series
  * @shares: percentiles of each kind that has values
- * @curves: the last intervals, the newest last
+ * @curves: the last intervals, the newest last: events in a second, shares of the time of all CPUs
+ *	(0 to 1), or 99th percentiles in ns
  * @nr_points: points of each curve
  */
 struct top_view {

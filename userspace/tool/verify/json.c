@@ -50,7 +50,7 @@ static void put_reasons(FILE *f, const struct ktape_verify *verify, uint32_t cpu
 	fputc('}', f);
 }
 
-/* Write which hits of probes are in none of the counts. */
+/* Write which hits of probes are in none of the counts.  A count of 0 is not known: null. */
 static void put_missed(FILE *f, const struct ktape_verify *verify)
 {
 	const struct ktape_event_desc *desc;

@@ -29,7 +29,10 @@ static const char *grouped(char text[NUMBER_ROOM], uint64_t number)
 	return text;
 }
 
-/* Return how many of 1000 events are accounted for: 1000 only if all are. */
+/*
+ * Return how many of 1000 events are accounted for: 1000 only if all are.  So less than all is a
+ * share of 999, which rounding cannot make 1000.
+ */
 static unsigned int permille(const struct ktape_verify_sum *sum)
 {
 	if (sum->accounted >= sum->emitted)

@@ -187,7 +187,10 @@ static void print_reasons(const struct run *r)
 		putchar('\n');
 }
 
-/* Print how many hits of probes are in none of the counts above, and why. */
+/*
+ * Print how many hits of probes are in none of the counts above, and why.  A count of 0 stands for
+ * an unknown number.
+ */
 static void print_missed(const struct run *r)
 {
 	const char *before = "hits that did not reach the tracer:";

@@ -146,10 +146,41 @@ static void test_fmt_limits(void)
 	ktape_formats_free(f);
 }
 
+/* "l" takes two words, but only one argument of the buffer. */
+static void test_wide_arguments(void)
+{
+	static const char format[] = "event 3 \"%ld %ld %s %ld\"\n";
+	static const unsigned char blob[] = "\x04\xfe\xff\xff\xff" /* s32 -2 */
+					    "\x07hi\0"
+					    "\x04\x05\0\0"; /* s32 5, with the NUL */
+	static const char want[] = "8589934593 -2 hi 5";
+	static const uint32_t args[] = { 3, 1, 2 };
+	const struct ktape_event e = {
+		.args = args,
+		.nargs = ARRAY_SIZE(args),
+		.known = true,
+		.opcode = KTAPE_EV_USER_EVENT,
+		.blob = blob,
+		.blob_size = sizeof(blob),
+	};
+	struct ktape_formats *f;
+	struct ktape_message m;
+	struct ktape_error error;
+	bool shown;
+
+	check(!ktape_formats_new(&f), "new");
+	shown = !ktape_formats_parse(f, format, sizeof(format) - 1, &error) &&
+		ktape_formats_message(f, &e, &m);
+	ktape_formats_free(f);
+	check(shown && m.len == sizeof(want) - 1 && !memcmp(m.text, want, m.len),
+	      "\"%.*s\"", shown ? (int)m.len : 0, m.text);
+}
+
 static const struct tap_test tests[] = {
 	{ "arguments that an event lacks", test_missing },
 	{ "damaged files", test_damaged },
 	{ "limits", test_fmt_limits },
+	{ "numbers of 64 bits and arguments of the buffer", test_wide_arguments },
 };
 
 int main(int argc, char **argv)

@@ -413,6 +413,10 @@ test_judge()
 	condition 3 'syscall[read].errors == 1' && condition 0 'syscall.errors != 1' &&
 		condition 3 'wakeup.p99>4.7us' && condition 3 'work[do_work].mean < 1ms'
 	result $? "fail-if: names, shares, units"
+	condition 3 'timer_late.sum <= 0' && says "the value is 0 jiffies" &&
+		condition 3 'irq.p99.9 > 0' && says "the value is 2000 ns (2.00 us)" &&
+		condition 3 'irq.count > 0' && grep -q 'the value is [0-9]*$' log
+	result $? "fail-if: the unit of the value that is printed"
 	condition 0 'block_wait.p50 > 1' && says "nothing to measure it with"
 	result $? "fail-if: nothing to measure"
 	condition 3 'lost > 0' lossy && condition 0 'lost > 0'
@@ -517,7 +521,7 @@ test_chance()
 }
 
 echo "TAP version 13"
-echo "1..39"
+echo "1..40"
 test_stats
 test_response
 test_services
