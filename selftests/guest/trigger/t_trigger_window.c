@@ -112,7 +112,10 @@ TEST_F(window, since_clear)
 	check_short_snapshot(_metadata, self, since);
 }
 
-/* A block that was opened before CLEAR, of a ring that has wrapped. */
+/*
+ * A ring has wrapped, and CLEAR comes in the middle of a block: what the block has from before
+ * does not count as held.
+ */
 TEST_F(window, within_a_block)
 {
 	uint64_t since;
