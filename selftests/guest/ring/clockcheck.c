@@ -10,7 +10,7 @@
  *   ROUNDS: starts and stops, with pauses between (default 3)
  *
  * Print "mono" or "cycles" and numbers and exit with 0, or print the error and
- * exit with 1.
+ * exit with 1, also if there are too few pairs to prove anything.
  */
 #include <time.h>
 
@@ -182,8 +182,9 @@ static struct pair choose_median_pair(void)
 }
 
 /*
- * A delay moves a pair in one direction only, because CLOCK_MONOTONIC is read last:
- * only there a few may exceed the slack.
+ * Compare pairs with a good one. A delay between the two readings makes CLOCK_MONOTONIC, which
+ * is read last, too late: PAIRS_LATE pairs may be so by more than the slack, none too early.
+ * Return: 0, or 1 if a pair is wrong or there are no more than PAIRS_LATE.
  */
 static int check_pairs(const char *what, const struct pair *p, int nr,
 		       const struct pair *good)
@@ -217,7 +218,10 @@ static int record_rounds(int fd, int rounds)
 
 	l->next = note_clock_record;
 	l->t.packet = note_block_sync;
-	/* The pauses last seconds, so that the low half of any clock wraps. */
+	/*
+	 * The pauses last seconds, so that the low half of the clock wraps in most runs: that of
+	 * a clock of nanoseconds does so each 4.3 s.
+	 */
 	for (int i = 0; i < rounds; i++) {
 		if (kt_control(fd, KTAPE_IOC_START) ||
 		    kt_loads_start(load, cpus, CALLS / ROUNDS, make_timed_call))

@@ -327,7 +327,10 @@ TEST_F(mapping, advice)
 			TH_LOG("advice %d", refused[i]);
 		}
 	}
-	/* All up to MADV_COLLAPSE (25), refused or not. MADV_DOFORK has a test of its own. */
+	/*
+	 * All up to MADV_COLLAPSE (25), refused or not. MADV_DODUMP is refused above, MADV_DOFORK
+	 * has a test of its own.
+	 */
 	for (int advice = 0; advice < 26; advice++) {
 		if (advice == MADV_DODUMP || advice == MADV_DOFORK)
 			continue;

@@ -36,8 +36,8 @@ static size_t take_closed_blocks(int fd, uint64_t *pos, struct kt_blocks *g)
 }
 
 /*
- * Return the number of samples of the tracer's cost on CPU 0. It records one when it
- * opens a block.
+ * Return the number of samples of the tracer's cost on CPU 0. Each is a record of the event
+ * ring, written at START, and at times when a block is opened.
  */
 static uint64_t count_cost_samples(int fd)
 {
@@ -280,7 +280,8 @@ static int record_all_events(int fd)
 
 /*
  * The counts in a block header are taken before the interrupted contexts have
- * stored their events: this many may be missing.
+ * stored their events. There are four contexts (task, soft interrupt, interrupt, NMI), so at
+ * most this many are missing.
  */
 #define DEPTH 4
 

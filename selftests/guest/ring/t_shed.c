@@ -100,7 +100,7 @@ static void read_meanwhile(struct kt_buf *b, int fd)
 		kt_buf_read(b, fd, 65536);
 }
 
-/* A reader that keeps up loses nothing, and the fast path is used again. */
+/* After a reader has made room, nothing is shed until the ring fills again. */
 TEST_F_TIMEOUT(shed, shedding_ends, 60)
 {
 	struct ktape_stats before, after;

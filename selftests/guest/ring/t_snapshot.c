@@ -303,6 +303,7 @@ TEST_F_TIMEOUT(snapshot, started_again, 120)
 	ASSERT_EQ(0, kt_pin(0));
 	for (int round = 0; round < 40; round++) {
 		ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
+		/* Each takes 80 bytes: they overflow the ring, so an end is pending at STOP. */
 		kt_getppids(RING / 64 + round % 8 * 16);
 		ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 		ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
@@ -343,6 +344,7 @@ TEST_F_TIMEOUT(snapshot, hotplug, 120)
 			kt_call_marked(n);
 		EXPECT_EQ(POLLIN | POLLPRI | POLLHUP, wait_full(self->fd));
 		EXPECT_NE(0, frozen_at(self->main));
+		/* The counts are sums over all rounds, so only the first one is compared. */
 		if (!round) {
 			check_snapshot(_metadata, self->fd, self->cpus - 1,
 				       &contents);
