@@ -70,7 +70,8 @@ static void *wander_main(void *arg)
  * struct hotplugs - records of hotplug in a stream
  * @came: by CPU, records that it came online
  * @went: by CPU, records that it went offline
- * @wrong: such records about another CPU, or two of one kind in a row
+ * @wrong: such records about another CPU than the one that wrote them, or that do not
+ *	alternate, offline first
  * @without: by the CPU that wrote them, records that the last CPU came without rings
  * @with: likewise, records that it has got rings
  * @others: these two about another CPU than the last one
@@ -109,7 +110,7 @@ static void count_hotplug_record(const struct ktape_block *b,
 		s->came[b->cpu]++;
 	else
 		s->went[b->cpu]++;
-	/* Offline and online records alternate. */
+	/* Offline and online records alternate; the first one is offline. */
 	s->wrong += s->came[b->cpu] > s->went[b->cpu] ||
 		    s->went[b->cpu] > s->came[b->cpu] + 1;
 }
@@ -271,8 +272,8 @@ TEST_F_TIMEOUT(hotplug, stopped_while_offline, 300)
 	EXPECT_STREQ("", self->l->t.error);
 
 	/*
-	 * The CPU comes online while the session is stopped: nothing is
-	 * recorded.
+	 * The counts of the offline CPU can be read. It comes online while the session is
+	 * stopped: nothing is recorded.
 	 */
 	ASSERT_EQ(0, kt_stats(self->fd, away, KTAPE_RING_EVENT, &st));
 	ASSERT_EQ(0, kt_set_online(away, true));
@@ -387,7 +388,7 @@ TEST_F_TIMEOUT(hotplug, large_rings_come_later, 300)
 	EXPECT_EQ(0, self->found.others);
 }
 
-/* A session ends while the rings of a CPU are being made. */
+/* A session ends while the rings of a CPU are being made: they are freed as well. */
 TEST_F_TIMEOUT(hotplug, ends_before_large_rings, 300)
 {
 	int away = self->cpus - 1;

@@ -8,8 +8,9 @@
 
 #include "kt_ring.h"
 
-#define LOAD_CPU	0
-#define CALLS		500
+#define LOAD_CPU 0
+#define CALLS	 500
+/* Opcodes below are of class control. */
 #define FIRST_OF_EVENTS KTAPE_OP_EXCEPTION
 
 static const bool exists[KTAPE_OPCODES] = {
@@ -229,7 +230,7 @@ static void count_call_records(const struct kt_rec *r, void *arg)
 	const char *ret = NULL;
 
 	if (r->op < KTAPE_EV_SYS_ENTER || r->op > KTAPE_EV_SYS_EXIT_WIDE) {
-		/* A kernel worker that starts or ends writes a name. */
+		/* Not what ktape adds by itself; a name comes when a kernel worker starts or ends. */
 		t->other +=
 			r->op != KTAPE_TIME_EXTEND && r->op != KTAPE_EV_TRACER &&
 			r->op != KTAPE_EV_REGISTRY && r->op != KTAPE_EV_CONTEXT;
