@@ -37,7 +37,10 @@ FIXTURE_TEARDOWN(object)
 	close(self->fd);
 }
 
-/* Return the set of recorded actors. */
+/*
+ * Stop the session, and return which actors of the set @all it has recorded. It must have all
+ * calls of an actor, or none.
+ */
 static unsigned int recorded_objects(struct __test_metadata *_metadata,
 				     FIXTURE_DATA(object) * self, unsigned int all)
 {

@@ -61,6 +61,7 @@ FIXTURE_VARIANT_ADD(counter, discard_large){ KTAPE_MODE_DISCARD, 8 << 20 };
 FIXTURE_SETUP(counter)
 {
 	struct sigaction action = { .sa_handler = counter_signal };
+	/* What ktape_nest emits, and what kt_count counts. */
 	unsigned char ops[1 + sizeof(ktc_ops)] = { KTAPE_EV_TRACE_EVENT };
 
 	self->cpus = kt_cpus();

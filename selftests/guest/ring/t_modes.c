@@ -120,8 +120,8 @@ static long check_header_counts(const struct kt_map *m, uint64_t records,
 }
 
 /*
- * Without a consumer the ring holds the newest events (overwrite) or the oldest
- * ones (discard).
+ * Without a consumer, a reader for which a discard session waits, the ring holds the newest
+ * events (overwrite) or the oldest ones (discard).
  */
 TEST_F_TIMEOUT(modes, without_a_consumer, 180)
 {

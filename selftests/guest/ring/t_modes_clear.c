@@ -177,8 +177,9 @@ static uint64_t uncounted_of_kind(FIXTURE_DATA(storm) * self, int cpu, int kind)
 
 /*
  * Start, and read an event of every ring: a reader's losses count from its first
- * packet of a ring on. The descriptor does not block afterwards: the reader's own calls are
- * events, so it always finds some. Return: 0 or -1.
+ * packet of a ring on. The descriptor does not block afterwards. Where system calls are
+ * recorded, so are the reader's own, and it always finds some; a session of switches may have
+ * none left (EAGAIN), and its @order is not used. Return: 0 or -1.
  */
 static int begin_storm(FIXTURE_DATA(storm) * self)
 {

@@ -145,6 +145,7 @@ static int drain_and_poll(int fd, struct positions *at)
 
 TEST_F(poll, a_block_is_enough)
 {
+	/* From position 0 on: what was read of the first block counts for its being full. */
 	struct positions begin = {};
 
 	drain_descriptor(self->fd);

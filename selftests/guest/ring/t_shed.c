@@ -191,8 +191,9 @@ static int consumer_ioctl(int fd, uint32_t op)
 }
 
 /*
- * Of two consumers, the one that never reads is evicted when it keeps a ring
- * full, and the eviction is recorded. The last consumer is never evicted.
+ * Of two consumers, the readers for which a discard session waits, the one that never reads is
+ * evicted when it keeps a ring full, and the eviction is recorded. The last consumer is never
+ * evicted.
  */
 TEST_F_TIMEOUT(shed, stalled_reader, 120)
 {

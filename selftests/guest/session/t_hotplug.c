@@ -362,8 +362,8 @@ TEST_F_TIMEOUT(hotplug, large_rings_come_later, 300)
 		usleep(100000);
 	ASSERT_EQ(2, count_rings_of(self->fd, away));
 	/*
-	 * It records from when its want bits are set, right after its rings and under the
-	 * session's lock. This ioctl takes the lock, too, so it waits for them.
+	 * It records from when its want bits, which say what a CPU records, are set: right after
+	 * its rings and under the session's lock. This ioctl takes the lock, too, so it waits for them.
 	 */
 	ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_OR,
 				    KTAPE_EV_SCHED_SWITCH, 0, 0));

@@ -259,6 +259,7 @@ FIXTURE(counts)
 	int main;
 };
 
+/* The two events of the profile, and how many records of each kind a call must have. */
 FIXTURE_VARIANT(counts)
 {
 	unsigned int a, b;

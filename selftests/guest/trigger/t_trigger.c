@@ -665,6 +665,7 @@ TEST_F(trigger, refused)
 	EXPECT_EQ(-EINVAL, kt_trigger_add(self->fd, &t));
 	EXPECT_EQ(-ENOENT, kt_trigger_get(self->fd, 0, &t));
 	EXPECT_EQ(-EINVAL, kt_trigger_get(self->fd, KTAPE_TRIGGERS, &t));
+	/* GET and REMOVE take the id only; there is no operation 3. */
 	memset(&t, 0, sizeof(t));
 	t.when = 1;
 	EXPECT_EQ(-EINVAL, kt_trigger(self->fd, KTAPE_TRIGGER_GET, &t));
