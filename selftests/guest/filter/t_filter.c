@@ -76,6 +76,7 @@ static void getppid32(void)
 #define NATIVE SYS_getppid
 #define COMPAT (512 + 64) /* getppid() in the 32-bit table */
 
+/* By number, in the native table and in the 32-bit one, both ends of a call. */
 TEST_F_TIMEOUT(filter, syscall, 60)
 {
 	const struct {

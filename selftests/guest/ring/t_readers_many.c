@@ -287,6 +287,7 @@ static struct mark_range read_to_end_range(int fd)
 	return s;
 }
 
+/* lseek() goes to the oldest or to the newest data, and nowhere else. */
 TEST_F(many, seek)
 {
 	struct mark_range s;

@@ -117,6 +117,10 @@ static void check_snapshot(struct __test_metadata *_metadata, int fd, int cpus,
 	free(l);
 }
 
+/*
+ * A ring fills up: all rings end at one moment, which the records of the end, the session's
+ * status and the control pages say alike.
+ */
 TEST_F_TIMEOUT(snapshot, full_once, 120)
 {
 	struct ktape_stats st, again;

@@ -28,6 +28,7 @@ enum which {
 #define ON(which) \
 	(1U << (which)) /* a session's bit in filters[].targets and ops[].targets */
 
+/* Their names, modes, and bytes of rings; the command makes LOGGED and chooses its rings. */
 static const struct {
 	const char *name;
 	uint32_t mode, ring, control;

@@ -150,6 +150,7 @@ TEST_F(profile, operations)
 	}
 }
 
+/* Of an event's two forms, only the wide one stays in a mask that would have both. */
 TEST_F(profile, wide_replaces_short)
 {
 	const unsigned int fast[] = { KTAPE_EV_SYS_ENTER, KTAPE_EV_SYS_EXIT };
