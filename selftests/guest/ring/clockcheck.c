@@ -33,7 +33,10 @@
 #define FAST_SLACK_NS 20e3
 #define DRIFT	      1e-4 /* relative error of the trace clock's frequency */
 
-/* The marked calls of one CPU: CLOCK_MONOTONIC before and after, and the time in the trace. */
+/*
+ * The marked calls of one CPU, by the number that each has as argument: CLOCK_MONOTONIC before and
+ * after, and the time in the trace.
+ */
 struct calls {
 	uint64_t begin[CALLS], end[CALLS], ts[CALLS];
 	int nr;
@@ -250,7 +253,7 @@ int main(int argc, char **argv)
 
 	if (fd < 0 || kt_cpus() > CPUS_MAX || rounds < 1 || rounds > ROUNDS)
 		return print_mismatch("session", fd, rounds);
-	/* The calls of ./busy would overwrite ours. */
+	/* The calls of the program busy, which loads all CPUs, would overwrite ours. */
 	if (kt_is_busy() &&
 	    kt_filter_bit(fd, KTAPE_FILTER_SYSCALL, KTAPE_FILTER_SYSCALL_WORDS,
 			  SYS_getppid, true))

@@ -114,7 +114,7 @@ static int check_counter(FIXTURE_DATA(counter) * self,
 
 		if (!kt_stats(self->fd, cpu, KTAPE_RING_EVENT, &st))
 			user += st.emitted[KTAPE_CLASS_USER];
-		/* ./busy has children that exit, and timers. */
+		/* The program busy, which loads all CPUs, has children that exit, and timers. */
 		if (kt_is_busy() || c->most.n[cpu][KTC_SIGNAL] <=
 					    c->least.n[cpu][KTC_SIGNAL] + OTHERS)
 			continue;

@@ -100,7 +100,8 @@ TEST(flush_needs_discard)
 /* ---- while all CPUs record -------------------------------------------------- */
 
 /**
- * struct order - order of the marked calls: numbers must not go back, whatever was cleared
+ * struct order - order of the marked calls, which have a number as argument, as sys_enter_wide
+ *	records it: numbers must not go back, whatever was cleared
  * @next: least number of the next call, by CPU
  * @back: calls with a lower number
  * @nr: calls

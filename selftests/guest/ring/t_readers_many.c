@@ -24,7 +24,7 @@
  * @enough: it ends after as many records
  * @records: records that it has checked
  * @lapped: bytes that were overwritten before it read the mapping
- * @next: least number that the next marked call may have
+ * @next: least number that the next marked call of CPU 0's thread may have as argument
  * @ts: time of the last record
  * @bad: errors in records and blocks
  * @t: parse of what read() returned

@@ -69,7 +69,8 @@ static int wait_full(int fd)
 /*
  * What a snapshot has. @freezes: records of its end; @time, @first_cpu: its last moment and the
  * CPU whose ring was full, as these say; @latest: time of the last event; @next: number that the
- * next marked call must have, by CPU, and @holes: calls with another one; @events: by CPU.
+ * next marked call must have as argument, by CPU, and @holes: calls with another one; @events: by
+ * CPU.
  */
 struct contents {
 	uint64_t time, latest, freezes, first_cpu;

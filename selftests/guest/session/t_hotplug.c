@@ -75,7 +75,7 @@ static void *wander_main(void *arg)
  * @without: by the CPU that wrote them, records that the last CPU came without rings
  * @with: likewise, records that it has got rings
  * @others: these two about another CPU than the last one
- * @marked: marked calls, by CPU
+ * @marked: marked calls (kt_call_marked()), by CPU
  */
 struct hotplugs {
 	int came[CPUS_MAX], went[CPUS_MAX], wrong;

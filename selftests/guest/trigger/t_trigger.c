@@ -242,8 +242,8 @@ static uint64_t sleep_in_call(long ms)
 }
 
 /*
- * Fires for a call of 300 ms and not for short calls. The lower 16 bits of dat20 are the number
- * of the call.
+ * Fires for a call of 300 ms and not for short calls. SYS_SPAN stands for the begin and the end of
+ * a call together; the lower 16 bits of its dat20 are the number of the call.
  */
 TEST_F(trigger, longer)
 {
