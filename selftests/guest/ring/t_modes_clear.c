@@ -36,8 +36,8 @@ static size_t take_closed_blocks(int fd, uint64_t *pos, struct kt_blocks *g)
 }
 
 /*
- * Return the number of samples of the tracer's cost on CPU 0. Each is a record of the event
- * ring, written at START, and at times when a block is opened.
+ * Return the number of samples of the tracer's cost on CPU 0, of all sessions. Each is a record of
+ * an event ring, written at START, and at times when a block is opened.
  */
 static uint64_t count_cost_samples(int fd)
 {

@@ -20,7 +20,7 @@
 /*
  * Ends of CPU 0's rings at one time. A test that reads everything and then takes them knows up
  * to where it has read. Renames fill the event ring: each is an event there, and in overwrite
- * mode a name, too.
+ * mode a name as well if it is new.
  */
 struct positions {
 	uint64_t commit[KTAPE_RINGS_PER_CPU];
