@@ -14,7 +14,7 @@
 #define BLOCK 4096
 #define RING  (64 * BLOCK)
 
-/* What recorders cause: the events are those of the session that holds the probes. */
+/* Events of both sessions: the test's own needs no probe that the other one does not hold. */
 static const unsigned char ops[] = { KTAPE_EV_PROCESS_RENAME, KTAPE_EV_SCHED_SWITCH,
 				     KTAPE_EV_SYS_ENTER, 0 };
 
@@ -167,7 +167,7 @@ TEST_F_TIMEOUT(excluded, included_cpus_are_interrupted, 300)
 {
 	ASSERT_EQ(0, kt_filter_off(self->fd, KTAPE_FILTER_CPU));
 	find_least_interrupts(self->fd, self->b, self->least);
-	/* Nearly each of the commands of a run (ten ioctls) interrupts them. */
+	/* A run has nine ioctls, and nearly each of them interrupts these CPUs. */
 	for (int cpu = 1; cpu < kt_cpus(); cpu++)
 		EXPECT_LE(8, self->least[0].nr[cpu]);
 }

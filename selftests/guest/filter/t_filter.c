@@ -41,7 +41,7 @@ FIXTURE_TEARDOWN(filter)
 /*
  * Records by opcode and by the number in their dat20. Numbers of 32-bit system
  * calls are 512 higher, as in the filter's bitmap; all from 1024 on share the last
- * entry.
+ * entry. The vector of a soft interrupt has 8 bits.
  */
 struct by_number {
 	uint64_t in[KTAPE_OPCODES][1025];
@@ -76,6 +76,7 @@ static void getppid32(void)
 #define NATIVE SYS_getppid
 #define COMPAT (512 + 64) /* getppid() in the 32-bit table */
 
+/* By number, in the native table and in the 32-bit one, both ends of a call. */
 TEST_F_TIMEOUT(filter, syscall, 60)
 {
 	const struct {
@@ -457,6 +458,7 @@ TEST_F(filter, severity)
 
 /* ---- rates ------------------------------------------------------------------ */
 
+/* Events above a rate, which is a number per second on each CPU, are lost, not filtered. */
 TEST_F(filter, rate)
 {
 	const struct ktape_filter_rate none = { KTAPE_EV_SYS_ENTER, 0 };
@@ -479,13 +481,14 @@ TEST_F(filter, rate)
 	kt_getppids(CALLS);
 	kt_tally_session(&t, self->fd, count_by_number, b);
 	gettimeofday(&to, NULL);
+	/* At most so many seconds of the limit have begun. */
 	seconds = to.tv_sec - from.tv_sec + 2;
 	EXPECT_EQ(0, t.wrong);
 	EXPECT_EQ(0, t.filtered[KTAPE_CLASS_SYSCALL]);
 	EXPECT_EQ(t.rate[KTAPE_CLASS_SYSCALL], t.lost[KTAPE_CLASS_SYSCALL]);
 	EXPECT_EQ(2 * CALLS, b->in[KTAPE_EV_SYS_EXIT][NATIVE]);
 	/*
-	 * Each window lets ten events pass; the number of windows depends on
+	 * Each second lets ten events pass; the number of seconds depends on
 	 * the machine.
 	 */
 	EXPECT_LE(1, t.op[KTAPE_EV_SYS_ENTER]);

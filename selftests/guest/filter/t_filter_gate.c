@@ -188,6 +188,7 @@ TEST_F(gate, stopped_in_between)
 	for (int i = 0; i < 3; i++) {
 		ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 		ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
+		/* If the begin of STOP were kept, the next end would make a long pair of it. */
 		usleep(NAP_US);
 	}
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));

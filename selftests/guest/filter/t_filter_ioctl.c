@@ -28,11 +28,15 @@ FIXTURE_TEARDOWN(ioctl)
 	close(self->main);
 }
 
+/*
+ * Entries for vectors[]. Arrays in no_ have something that does not exist, those in odd_ a
+ * reserved flag or member, and the third entry of gates and of rates repeats the first.
+ */
 static const uint64_t words[2048];
 static const uint64_t ones[KTAPE_MASK_WORDS] = { ~0ULL, ~0ULL, ~0ULL, ~0ULL };
 static const uint64_t no_opcode[] = { 0, 0, 0, 1ULL << 63 };
 static const uint64_t control_op[] = { 1ULL << KTAPE_EV_CONTEXT };
-static const struct ktape_filter_pid self_pid[KTAPE_FILTER_PIDS + 1] = { { 1, 0 } };
+static const struct ktape_filter_pid init_pid[KTAPE_FILTER_PIDS + 1] = { { 1, 0 } };
 static const struct ktape_filter_pid no_pid[] = { { 1, 0 }, { 4194303, 0 } };
 static const struct ktape_filter_pid zero_pid[] = { { 0, 0 } };
 static const struct ktape_filter_pid negative_pid[] = { { -1, 0 } };
@@ -87,13 +91,13 @@ static const struct {
 	SET(SOFTIRQ, words, 2, -EINVAL),
 	SET(SIGNAL, words, 1, 0),
 	SET(SIGNAL, words, 2, -EINVAL),
-	SET(PID, self_pid, 1, 0),
+	SET(PID, init_pid, 1, 0),
 	SET(PID, no_pid, 2, -ESRCH),
 	SET(PID, zero_pid, 1, -EINVAL),
 	SET(PID, negative_pid, 1, -EINVAL),
 	SET(PID, odd_pid, 1, -EINVAL),
 	SET(PID, BAD, 1, -EFAULT),
-	SET(PID, self_pid, KTAPE_FILTER_PIDS + 1, -EINVAL),
+	SET(PID, init_pid, KTAPE_FILTER_PIDS + 1, -EINVAL),
 	SET(CGROUP, no_fd, 1, -EBADF),
 	SET(CGROUP, words, 9, -EINVAL),
 	SET(UID, words, 16, 0),
@@ -166,7 +170,7 @@ TEST_F(ioctl, output_members)
 				   .entries = (uintptr_t)BAD };
 	EXPECT_EQ(0, kt_filter(self->fd, &f));
 	EXPECT_EQ(0, f.nr);
-	ASSERT_EQ(0, kt_filter_set(self->fd, KTAPE_FILTER_PID, self_pid, 1));
+	ASSERT_EQ(0, kt_filter_set(self->fd, KTAPE_FILTER_PID, init_pid, 1));
 	f = (struct ktape_filter){ .kind = KTAPE_FILTER_PID,
 				   .nr = 4,
 				   .entries = (uintptr_t)BAD };
@@ -260,7 +264,7 @@ TEST_F(ioctl, read_only_descriptor)
 	int fd = kt_open(O_RDONLY);
 
 	EXPECT_EQ(0, kt_filter_get(fd, KTAPE_FILTER_PID).active);
-	EXPECT_EQ(-EPERM, kt_filter_set(fd, KTAPE_FILTER_PID, self_pid, 1));
+	EXPECT_EQ(-EPERM, kt_filter_set(fd, KTAPE_FILTER_PID, init_pid, 1));
 	EXPECT_EQ(-EPERM, kt_filter_off(fd, KTAPE_FILTER_PID));
 	close(fd);
 }

@@ -9,11 +9,12 @@
 
 #define MARKERS 64
 
-/* A filter or profile record. */
+/* A filter or profile record; a profile's has no @kind and @entries. */
 struct marker {
 	uint32_t op, kind, phase, generation, entries;
 };
 
+/* Those of each CPU, and their numbers. */
 struct markers {
 	int n[KTS_CPUS];
 	struct marker m[KTS_CPUS][MARKERS];
@@ -118,6 +119,7 @@ static bool is_next_marker(const struct markers *all, int cpu, int *at,
  */
 TEST_F_TIMEOUT(markers, each_kind, 120)
 {
+	/* START takes the next generation, and the first filter the one after it. */
 	uint32_t first = kt_filter_get(self->fd, 0).generation + 2;
 
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
@@ -171,6 +173,7 @@ TEST_F_TIMEOUT(markers, at_start, 60)
 {
 	uint32_t generation;
 
+	/* Without an entry it is no filter, and has no marker. */
 	ASSERT_EQ(0, kt_filter_set(self->fd, KTAPE_FILTER_STACK, map, 0));
 	for (size_t i = 0; i < KINDS; i++)
 		ASSERT_EQ(0, set_kind_filter(self->fd, i));
@@ -219,6 +222,7 @@ TEST_F_TIMEOUT(markers, cpu_comes_online, 120)
 	generation = kt_filter_get(self->fd, 0).generation;
 	kt_tally_session(&self->t, self->fd, keep_filter_marker, self->all);
 	EXPECT_EQ(0, self->t.wrong);
+	/* Filter 1 and the profile at START; both filters and the profile; the profile at STOP. */
 	ASSERT_EQ(6, self->all->n[cpu]);
 	EXPECT_TRUE(is_next_marker(self->all, cpu, &at, 1, KTAPE_PHASE_ON,
 				   generation - 1));

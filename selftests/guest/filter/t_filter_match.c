@@ -184,7 +184,10 @@ TEST_F_TIMEOUT(match, children, 300)
 	for (int i = 0; i < ROUNDS; i++) {
 		ASSERT_EQ(1, write(go[1], "g", 1));
 		ASSERT_EQ(1, read(done[0], &byte, 1));
-		/* Two others, so that the numbers of those that pass are odd and even. */
+		/*
+		 * A CPU keeps matches in 32 places, by the thread's number. Two others make three
+		 * numbers a round, so each place is used by threads that pass and by others.
+		 */
 		for (int n = 0; n < 2; n++)
 			call_in_child(kt_fork_plainly(), false);
 	}

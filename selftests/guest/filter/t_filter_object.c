@@ -37,7 +37,10 @@ FIXTURE_TEARDOWN(object)
 	close(self->fd);
 }
 
-/* Return the set of recorded actors. */
+/*
+ * Stop the session, and return which actors of the set @all it has recorded. It must have all
+ * calls of an actor, or none.
+ */
 static unsigned int recorded_objects(struct __test_metadata *_metadata,
 				     FIXTURE_DATA(object) * self, unsigned int all)
 {
@@ -186,6 +189,7 @@ TEST_F(object, replaced)
 
 /* ---- the other thread of an event ---------------------------------------------- */
 
+/* A signal passes if the thread that gets it does, whichever thread sends it. */
 TEST_F(object, the_other_thread)
 {
 	uint64_t n[2] = {};
@@ -227,6 +231,7 @@ static void *rename_main_thread(void *arg)
 	return NULL;
 }
 
+/* A rename passes if the renamed thread does. */
 TEST_F(object, renamed_by_another_thread)
 {
 	pthread_t thread;
@@ -274,7 +279,7 @@ static pid_t other_thread(void)
 	return tid;
 }
 
-/* Wait until a thread has been switched out once. When that is is not predictable. */
+/* Wait until a thread has been switched out once. How long that takes is not predictable. */
 static void wait_for_sleep(pid_t tid)
 {
 	char path[64];
@@ -289,6 +294,7 @@ static void wait_for_sleep(pid_t tid)
 	usleep(10000);
 }
 
+/* The kernel's thread of an io_uring, which no fork has made, is followed like other threads. */
 TEST_F(object, io_uring_thread)
 {
 	struct io_uring_params params = { .flags = IORING_SETUP_SQPOLL,

@@ -73,6 +73,7 @@ FIXTURE_VARIANT_ADD(sessions, calls_and_wakings)
 static void make_shared_calls(struct shared *s, int i, int wake)
 {
 	kt_pin(CPU);
+	/* Only the real uid, which is the one that the filter compares. */
 	if (i == OTHER_UID && syscall(SYS_setresuid, NOBODY, 0, 0))
 		_exit(1);
 	while (!__atomic_load_n(&s->go, __ATOMIC_ACQUIRE))
@@ -99,7 +100,10 @@ static void sleep_on_pipe(int from)
 	_exit(1);
 }
 
-/* Unlike kt_session(), with context records: without them matches are not kept. */
+/*
+ * Unlike kt_session(), with context records: where a session has neither these nor switches, a
+ * CPU does not keep whether the running thread passes, but checks each event by itself.
+ */
 static int session_with_context(const unsigned char *ops)
 {
 	struct ktape_profile p = { .op = KTAPE_PROFILE_SET };
@@ -296,7 +300,7 @@ TEST_F_TIMEOUT(sessions, changes_of_one_do_not_matter_to_others, 300)
 	EXPECT_EQ(0, self->t.wrong);
 }
 
-/* The filters are set again and again, by other values that mean the same. */
+/* The filters are set again and again, to the same values: no call may slip in between. */
 TEST_F_TIMEOUT(sessions, filters_are_renewed, 300)
 {
 	for (int i = 0; i < CHANGED; i++)

@@ -10,7 +10,7 @@
  *   ROUNDS: starts and stops, with pauses between (default 3)
  *
  * Print "mono" or "cycles" and numbers and exit with 0, or print the error and
- * exit with 1.
+ * exit with 1, also if there are too few pairs to prove anything.
  */
 #include <time.h>
 
@@ -33,7 +33,10 @@
 #define FAST_SLACK_NS 20e3
 #define DRIFT	      1e-4 /* relative error of the trace clock's frequency */
 
-/* The marked calls of one CPU: CLOCK_MONOTONIC before and after, and the time in the trace. */
+/*
+ * The marked calls of one CPU, by the number that each has as argument: CLOCK_MONOTONIC before and
+ * after, and the time in the trace.
+ */
 struct calls {
 	uint64_t begin[CALLS], end[CALLS], ts[CALLS];
 	int nr;
@@ -182,8 +185,9 @@ static struct pair choose_median_pair(void)
 }
 
 /*
- * A delay moves a pair in one direction only, because CLOCK_MONOTONIC is read last:
- * only there a few may exceed the slack.
+ * Compare pairs with a good one. A delay between the two readings makes CLOCK_MONOTONIC, which
+ * is read last, too late: PAIRS_LATE pairs may be so by more than the slack, none too early.
+ * Return: 0, or 1 if a pair is wrong or there are no more than PAIRS_LATE.
  */
 static int check_pairs(const char *what, const struct pair *p, int nr,
 		       const struct pair *good)
@@ -217,7 +221,10 @@ static int record_rounds(int fd, int rounds)
 
 	l->next = note_clock_record;
 	l->t.packet = note_block_sync;
-	/* The pauses last seconds, so that the low half of any clock wraps. */
+	/*
+	 * The pauses last seconds, so that the low half of the clock wraps in most runs: that of
+	 * a clock of nanoseconds does so each 4.3 s.
+	 */
 	for (int i = 0; i < rounds; i++) {
 		if (kt_control(fd, KTAPE_IOC_START) ||
 		    kt_loads_start(load, cpus, CALLS / ROUNDS, make_timed_call))
@@ -246,7 +253,7 @@ int main(int argc, char **argv)
 
 	if (fd < 0 || kt_cpus() > CPUS_MAX || rounds < 1 || rounds > ROUNDS)
 		return print_mismatch("session", fd, rounds);
-	/* The calls of ./busy would overwrite ours. */
+	/* The calls of the program busy, which loads all CPUs, would overwrite ours. */
 	if (kt_is_busy() &&
 	    kt_filter_bit(fd, KTAPE_FILTER_SYSCALL, KTAPE_FILTER_SYSCALL_WORDS,
 			  SYS_getppid, true))

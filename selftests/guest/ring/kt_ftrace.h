@@ -15,7 +15,7 @@
 #define KTF_INSTANCE KTF_TRACING "/instances/ktape"
 #define KTF_PAGE     4096
 
-/* Bits of common_flags. */
+/* Bits of common_flags, the byte at offset 2 of an event. */
 #define KTF_HARDIRQ 0x08
 #define KTF_SOFTIRQ 0x10
 #define KTF_NMI	    0x40
@@ -108,6 +108,7 @@ static inline int ktf_id(const char *event)
 	return id;
 }
 
+/* Find a field of an event by its name, which for an array has its bounds. */
 static inline struct ktf_field ktf_field(const char *event, const char *name)
 {
 	struct ktf_field field = {}, at;

@@ -61,6 +61,7 @@ FIXTURE_VARIANT_ADD(counter, discard_large){ KTAPE_MODE_DISCARD, 8 << 20 };
 FIXTURE_SETUP(counter)
 {
 	struct sigaction action = { .sa_handler = counter_signal };
+	/* What ktape_nest emits, and what kt_count counts. */
 	unsigned char ops[1 + sizeof(ktc_ops)] = { KTAPE_EV_TRACE_EVENT };
 
 	self->cpus = kt_cpus();
@@ -113,7 +114,7 @@ static int check_counter(FIXTURE_DATA(counter) * self,
 
 		if (!kt_stats(self->fd, cpu, KTAPE_RING_EVENT, &st))
 			user += st.emitted[KTAPE_CLASS_USER];
-		/* ./busy has children that exit, and timers. */
+		/* The program busy, which loads all CPUs, has children that exit, and timers. */
 		if (kt_is_busy() || c->most.n[cpu][KTC_SIGNAL] <=
 					    c->least.n[cpu][KTC_SIGNAL] + OTHERS)
 			continue;

@@ -331,6 +331,7 @@ static int run_in_shell(const char *command, char *out, size_t room)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
+/* Into rings in pieces the command records as into others: a whole trace with all texts. */
 TEST_F_TIMEOUT(fragment, record, 600)
 {
 	char out[65536];
@@ -350,6 +351,7 @@ TEST_F_TIMEOUT(fragment, record, 600)
 	EXPECT_EQ(8000, n);
 }
 
+/* Its status says that rings are in pieces. */
 TEST_F_TIMEOUT(fragment, status, 300)
 {
 	char out[65536];

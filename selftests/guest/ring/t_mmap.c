@@ -61,6 +61,7 @@ static int map_and_unmap(int fd, uint64_t off, size_t len, int prot, int flags)
 
 /* ---- mapping ----------------------------------------------------------- */
 
+/* A region can be mapped shared only, and neither writable nor executable. */
 TEST_F(mapping, kinds)
 {
 	static const struct {
@@ -266,6 +267,10 @@ static bool part_can_be_doubled(void)
 	return kt_kernel_is_before(5, 11);
 }
 
+/*
+ * No part can be unmapped, replaced, moved (but see part_can_be_doubled()) or advised, and the
+ * whole can be neither resized nor doubled.
+ */
 TEST_F(mapping, is_not_split)
 {
 	char *page = (char *)self->m.page;
@@ -297,6 +302,7 @@ TEST_F(mapping, is_not_split)
 	EXPECT_LT(0, kt_walk(&self->m, NULL, NULL));
 }
 
+/* The whole mapping can be moved, and is as protected there. */
 TEST_F(mapping, moves)
 {
 	size_t size = self->m.size;
@@ -327,7 +333,10 @@ TEST_F(mapping, advice)
 			TH_LOG("advice %d", refused[i]);
 		}
 	}
-	/* All up to MADV_COLLAPSE (25), refused or not. MADV_DOFORK has a test of its own. */
+	/*
+	 * All up to MADV_COLLAPSE (25), refused or not. MADV_DODUMP is refused above, MADV_DOFORK
+	 * has a test of its own.
+	 */
 	for (int advice = 0; advice < 26; advice++) {
 		if (advice == MADV_DODUMP || advice == MADV_DOFORK)
 			continue;

@@ -78,7 +78,10 @@ FIXTURE_TEARDOWN(live)
 	close(self->main);
 }
 
-/* Wait until each event ring has been filled once, otherwise nothing is tested. */
+/*
+ * Wait until each event ring has been filled once, otherwise nothing is tested; then end the
+ * threads that fill them, and stop the session.
+ */
 static void stop_when_filled(struct __test_metadata *_metadata,
 			     struct _test_data_live *self)
 {
@@ -137,6 +140,7 @@ TEST_F_TIMEOUT(live, pages_dropped_one_by_one, 120)
 	check_live_rings(_metadata, self);
 }
 
+/* Unmap rings, with some or all pages touched, and map them again while CPUs record. */
 TEST_F_TIMEOUT(live, mappings_dropped, 120)
 {
 	const int rounds = REMAPS / kt_scale();

@@ -24,6 +24,8 @@
  * @holes: calls whose number is not the next one
  * @records: all records
  * @samples: of these, measurements of the tracer's own cost
+ *
+ * Marked calls have a number as argument, which sys_enter_wide records.
  */
 struct found {
 	uint64_t first, next, holes, records, samples;
@@ -120,8 +122,8 @@ static long check_header_counts(const struct kt_map *m, uint64_t records,
 }
 
 /*
- * Without a consumer the ring holds the newest events (overwrite) or the oldest
- * ones (discard).
+ * Without a consumer, a reader for which a discard session waits, the ring holds the newest
+ * events (overwrite) or the oldest ones (discard).
  */
 TEST_F_TIMEOUT(modes, without_a_consumer, 180)
 {
@@ -158,7 +160,7 @@ TEST_F_TIMEOUT(modes, without_a_consumer, 180)
 		before = check_header_counts(&m, f.records, stored);
 		if (variant->mode == KTAPE_MODE_OVERWRITE) {
 			EXPECT_EQ(0, kt_lost(&st));
-			/* The calls of ./busy may have overwritten ours. */
+			/* If the program busy loads the CPUs, its calls may have overwritten ours. */
 			if (!kt_is_busy()) {
 				EXPECT_EQ(self->calls, f.next);
 				EXPECT_LT(0, f.first);

@@ -36,8 +36,8 @@ static size_t take_closed_blocks(int fd, uint64_t *pos, struct kt_blocks *g)
 }
 
 /*
- * Return the number of samples of the tracer's cost on CPU 0. It records one when it
- * opens a block.
+ * Return the number of samples of the tracer's cost on CPU 0, of all sessions. Each is a record of
+ * an event ring, written at START, and at times when a block is opened.
  */
 static uint64_t count_cost_samples(int fd)
 {
@@ -100,7 +100,8 @@ TEST(flush_needs_discard)
 /* ---- while all CPUs record -------------------------------------------------- */
 
 /**
- * struct order - order of the marked calls: numbers must not go back, whatever was cleared
+ * struct order - order of the marked calls, which have a number as argument, as sys_enter_wide
+ *	records it: numbers must not go back, whatever was cleared
  * @next: least number of the next call, by CPU
  * @back: calls with a lower number
  * @nr: calls
@@ -177,8 +178,9 @@ static uint64_t uncounted_of_kind(FIXTURE_DATA(storm) * self, int cpu, int kind)
 
 /*
  * Start, and read an event of every ring: a reader's losses count from its first
- * packet of a ring on. The descriptor does not block afterwards: the reader's own calls are
- * events, so it always finds some. Return: 0 or -1.
+ * packet of a ring on. The descriptor does not block afterwards. Where system calls are
+ * recorded, so are the reader's own, and it always finds some; a session of switches may have
+ * none left (EAGAIN), and its @order is not used. Return: 0 or -1.
  */
 static int begin_storm(FIXTURE_DATA(storm) * self)
 {
@@ -280,7 +282,8 @@ static int record_all_events(int fd)
 
 /*
  * The counts in a block header are taken before the interrupted contexts have
- * stored their events: this many may be missing.
+ * stored their events. There are four contexts (task, soft interrupt, interrupt, NMI), so at
+ * most this many are missing.
  */
 #define DEPTH 4
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Test discard mode with live consumers: a million events of all kinds from all
- * CPUs, nested as they come. At STOP records + lost = emitted, exactly, by
- * class, in every count.
+ * Test discard mode with live consumers, the readers for which such a session waits: a million
+ * events of all kinds from all CPUs, nested as they come. At STOP records + lost = emitted,
+ * exactly, by class, in every count.
  */
 #include <sys/wait.h>
 

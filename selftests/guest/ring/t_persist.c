@@ -280,6 +280,7 @@ TEST_F_TIMEOUT(persist, after_unload, 300)
 	EXPECT_EQ(KTAPE_PERSIST_STOPPED, super.state);
 	EXPECT_EQ(f.table_hash, super.table_hash);
 	EXPECT_EQ(HALF, super.size);
+	/* The last page of the half has the superblock again. */
 	ASSERT_EQ(PAGE, read_old(self->fd, HALF - PAGE, page, PAGE));
 	memcpy(&super, page, sizeof(super));
 	EXPECT_EQ(HALF - PAGE, super.here);
@@ -433,7 +434,10 @@ TEST_F_TIMEOUT(persist, dropped_without_number, 300)
 	EXPECT_EQ(0, i.old_size);
 }
 
-/* While the system hibernates, other software may use the memory. */
+/*
+ * While the system hibernates, other software may use the memory, so a persistent session
+ * prevents it (EBUSY), and nothing else does.
+ */
 TEST_F_TIMEOUT(persist, hibernation, 300)
 {
 	int own;

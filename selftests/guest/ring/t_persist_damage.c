@@ -96,17 +96,25 @@ static ssize_t read_to_end(int fd, unsigned int *errors)
 	return n < 0 ? -errno : all;
 }
 
-/* A damage to the memory of a ring. */
+/**
+ * struct damage - bytes to be overwritten in the memory of a ring
+ * @what: description
+ * @value: the new byte
+ * @length: number of bytes, 0 = the whole of each block
+ * @page: offset in the control page; only if @block is 0
+ * @block: offset in each block, not 0 = there
+ * @once: it must be reported as one damage
+ */
 struct damage {
 	const char *what;
 	unsigned int value;
-	size_t length; /* 0: whole blocks */
-	size_t page;   /* offset in the control page, or */
-	size_t block;  /* offset in each block */
-	bool once;     /* reported as one damage */
+	size_t length;
+	size_t page;
+	size_t block;
+	bool once;
 };
 
-/* Return: 0 or -errno. */
+/* Overwrite that memory of a ring in the second half. Return: 0 or -errno. */
 static int damage_ring(const struct ktape_persist_ring *ring, const struct damage *d)
 {
 	int ret = 0;

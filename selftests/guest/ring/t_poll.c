@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Test poll(): it reports data when one ring has as many unread bytes as the watermark, by
- * default a block; it wakes a waiting reader for that, and reports the end of a session.
+ * Test poll(): it reports data when one ring has as many unread bytes as the watermark, or,
+ * without a watermark, when the block that the reader reads next is full; it wakes a waiting
+ * reader for that, and reports the end of a session.
  */
 #include <poll.h>
 #include <sys/syscall.h>
@@ -17,8 +18,9 @@
 #define IN    (POLLIN | POLLRDNORM)
 
 /*
- * Positions of CPU 0's rings. Renames fill its event ring, in overwrite mode with names, too.
- * What a reader has not read counts from the positions up to which it has.
+ * Ends of CPU 0's rings at one time. A test that reads everything and then takes them knows up
+ * to where it has read. Renames fill the event ring: each is an event there, and in overwrite
+ * mode a name as well if it is new.
  */
 struct positions {
 	uint64_t commit[KTAPE_RINGS_PER_CPU];
@@ -143,6 +145,7 @@ static int drain_and_poll(int fd, struct positions *at)
 
 TEST_F(poll, a_block_is_enough)
 {
+	/* From position 0 on: what was read of the first block counts for its being full. */
 	struct positions begin = {};
 
 	drain_descriptor(self->fd);

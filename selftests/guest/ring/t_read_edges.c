@@ -204,7 +204,7 @@ TEST(names_displace_no_markers)
 	ASSERT_GE(fd, 0);
 	ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_START));
 	ASSERT_EQ(0, Trace1(mark, KTAPE_SW_SEVERITY2, 0x77, 1));
-	/* Ten times as many as fit in the control ring. */
+	/* Several times as many as would fit in the control ring. */
 	for (unsigned int n = 0; n < 10000; n++)
 		kt_rename(n);
 	ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_STOP));

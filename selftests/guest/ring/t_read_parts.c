@@ -14,7 +14,7 @@
 #define CPUS_MAX 16
 
 /**
- * struct marks_read - marked calls in the order of the stream
+ * struct marks_read - marked calls, which have a number as argument, in the order of the stream
  * @next: number that the next call must have, by CPU
  * @wrong: calls with another number
  * @first: the first of these as text

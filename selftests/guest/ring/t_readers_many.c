@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Run 32 readers of one ring at once, half of them mapped, while two writers
- * flood it: each checks at least 10^5 records and knows how many it missed.
- * Also run three sessions of different profiles and modes at once.
+ * Run 32 readers of one session at once, half of them by a mapping, while a thread
+ * floods the ring of CPU 0 and another one that of CPU 1: each reader checks at least 10^5
+ * records of CPU 0 and knows how many it missed. Also run three sessions of different
+ * profiles and modes at once.
  */
 #include "kselftest_harness.h"
 
@@ -16,14 +17,14 @@
 #define BLOCK	 65536
 
 /**
- * struct reader - a thread that reads CPU 0's ring
+ * struct reader - a thread that reads the session and checks CPU 0's ring
  * @thread: the thread
  * @fd: its descriptor
  * @maps: it reads a mapping, not by read()
  * @enough: it ends after as many records
  * @records: records that it has checked
  * @lapped: bytes that were overwritten before it read the mapping
- * @next: least number that the next marked call may have
+ * @next: least number that the next marked call of CPU 0's thread may have as argument
  * @ts: time of the last record
  * @bad: errors in records and blocks
  * @t: parse of what read() returned
@@ -286,6 +287,7 @@ static struct mark_range read_to_end_range(int fd)
 	return s;
 }
 
+/* lseek() goes to the oldest or to the newest data, and nowhere else. */
 TEST_F(many, seek)
 {
 	struct mark_range s;

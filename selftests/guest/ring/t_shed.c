@@ -100,7 +100,7 @@ static void read_meanwhile(struct kt_buf *b, int fd)
 		kt_buf_read(b, fd, 65536);
 }
 
-/* A reader that keeps up loses nothing, and the fast path is used again. */
+/* After a reader has made room, nothing is shed until the ring fills again. */
 TEST_F_TIMEOUT(shed, shedding_ends, 60)
 {
 	struct ktape_stats before, after;
@@ -191,8 +191,9 @@ static int consumer_ioctl(int fd, uint32_t op)
 }
 
 /*
- * Of two consumers, the one that never reads is evicted when it keeps a ring
- * full, and the eviction is recorded. The last consumer is never evicted.
+ * Of two consumers, the readers for which a discard session waits, the one that never reads is
+ * evicted when it keeps a ring full, and the eviction is recorded. The last consumer is never
+ * evicted.
  */
 TEST_F_TIMEOUT(shed, stalled_reader, 120)
 {

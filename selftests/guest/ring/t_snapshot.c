@@ -69,7 +69,8 @@ static int wait_full(int fd)
 /*
  * What a snapshot has. @freezes: records of its end; @time, @first_cpu: its last moment and the
  * CPU whose ring was full, as these say; @latest: time of the last event; @next: number that the
- * next marked call must have, by CPU, and @holes: calls with another one; @events: by CPU.
+ * next marked call must have as argument, by CPU, and @holes: calls with another one; @events: by
+ * CPU.
  */
 struct contents {
 	uint64_t time, latest, freezes, first_cpu;
@@ -117,6 +118,10 @@ static void check_snapshot(struct __test_metadata *_metadata, int fd, int cpus,
 	free(l);
 }
 
+/*
+ * A ring fills up: all rings end at one moment, which the records of the end, the session's
+ * status and the control pages say alike.
+ */
 TEST_F_TIMEOUT(snapshot, full_once, 120)
 {
 	struct ktape_stats st, again;
@@ -303,6 +308,7 @@ TEST_F_TIMEOUT(snapshot, started_again, 120)
 	ASSERT_EQ(0, kt_pin(0));
 	for (int round = 0; round < 40; round++) {
 		ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
+		/* Each takes 80 bytes: they overflow the ring, so an end is pending at STOP. */
 		kt_getppids(RING / 64 + round % 8 * 16);
 		ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 		ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
@@ -343,6 +349,7 @@ TEST_F_TIMEOUT(snapshot, hotplug, 120)
 			kt_call_marked(n);
 		EXPECT_EQ(POLLIN | POLLPRI | POLLHUP, wait_full(self->fd));
 		EXPECT_NE(0, frozen_at(self->main));
+		/* The counts are sums over all rounds, so only the first one is compared. */
 		if (!round) {
 			check_snapshot(_metadata, self->fd, self->cpus - 1,
 				       &contents);

@@ -15,7 +15,7 @@ int main(void)
 		return 1;
 	}
 	close(fd);
-	/* Touch one page, not the others. */
+	/* Touch one page, not the others. While session 0 records, its flags are 0. */
 	if (m.page->flags)
 		return 1;
 	puts("mapped");

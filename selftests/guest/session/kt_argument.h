@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The argument of any command of /dev/ktape. */
+/* The argument of any command of /dev/ktape but PERSIST_READ: all begin with their size. */
 #ifndef _KT_ARGUMENT_H
 #define _KT_ARGUMENT_H
 

@@ -20,7 +20,7 @@ enum which {
 	WRAPPED, /* overwrite mode, small rings, saved now and then */
 	DRAINED, /* discard mode, read and rotated by the library */
 	KEPT,	 /* overwrite mode, large rings */
-	COUNTED, /* compared with kt_count */
+	COUNTED, /* compared with the counts of the module kt_count */
 	LOGGED,	 /* of `ktape record -l --rotate` */
 	TARGETS
 };
@@ -28,6 +28,7 @@ enum which {
 #define ON(which) \
 	(1U << (which)) /* a session's bit in filters[].targets and ops[].targets */
 
+/* Their names, modes, and bytes of rings; the command makes LOGGED and chooses its rings. */
 static const struct {
 	const char *name;
 	uint32_t mode, ring, control;
@@ -183,6 +184,7 @@ static void toggle_target_event(struct round *r, struct target *t)
 	uint32_t op = t->off;
 
 	if (!op) {
+		/* kta_ops[] ends with 0. */
 		t->off = kta_ops[draw(r, sizeof(kta_ops) - 1)];
 		kta_open_gap(&r->ref, &t->gaps, t->off, PROFILE);
 		round_must(r, "profile",
@@ -350,7 +352,10 @@ static void rotate_target(struct round *r, struct target *t)
 		round_must(r, "rotate", ktape_recorder_rotate(t->rec, path));
 }
 
-/* Stop, start or clear session 0, whose trace need not have all events: @t is not used. */
+/*
+ * Stop, start (every other time, so that it records mostly) or clear session 0, whose trace need
+ * not have all events: @t is not used.
+ */
 static void meddle_with_session_0(struct round *r, struct target *t)
 {
 	static const unsigned long commands[] = { KTAPE_IOC_STOP, KTAPE_IOC_START,

@@ -405,6 +405,7 @@ TEST_F(rights, kernel_log)
 	close(plain);
 }
 
+/* O_TRUNC with write access clears the rings; no other way to truncate does. */
 TEST_F(rights, truncation_clears)
 {
 	static const struct {

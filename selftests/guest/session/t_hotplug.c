@@ -70,11 +70,12 @@ static void *wander_main(void *arg)
  * struct hotplugs - records of hotplug in a stream
  * @came: by CPU, records that it came online
  * @went: by CPU, records that it went offline
- * @wrong: such records about another CPU, or two of one kind in a row
+ * @wrong: such records about another CPU than the one that wrote them, or that do not
+ *	alternate, offline first
  * @without: by the CPU that wrote them, records that the last CPU came without rings
  * @with: likewise, records that it has got rings
  * @others: these two about another CPU than the last one
- * @marked: marked calls, by CPU
+ * @marked: marked calls (kt_call_marked()), by CPU
  */
 struct hotplugs {
 	int came[CPUS_MAX], went[CPUS_MAX], wrong;
@@ -109,7 +110,7 @@ static void count_hotplug_record(const struct ktape_block *b,
 		s->came[b->cpu]++;
 	else
 		s->went[b->cpu]++;
-	/* Offline and online records alternate. */
+	/* Offline and online records alternate; the first one is offline. */
 	s->wrong += s->came[b->cpu] > s->went[b->cpu] ||
 		    s->went[b->cpu] > s->came[b->cpu] + 1;
 }
@@ -271,8 +272,8 @@ TEST_F_TIMEOUT(hotplug, stopped_while_offline, 300)
 	EXPECT_STREQ("", self->l->t.error);
 
 	/*
-	 * The CPU comes online while the session is stopped: nothing is
-	 * recorded.
+	 * The counts of the offline CPU can be read. It comes online while the session is
+	 * stopped: nothing is recorded.
 	 */
 	ASSERT_EQ(0, kt_stats(self->fd, away, KTAPE_RING_EVENT, &st));
 	ASSERT_EQ(0, kt_set_online(away, true));
@@ -361,8 +362,8 @@ TEST_F_TIMEOUT(hotplug, large_rings_come_later, 300)
 		usleep(100000);
 	ASSERT_EQ(2, count_rings_of(self->fd, away));
 	/*
-	 * It records from when its want bits are set, right after its rings and under the
-	 * session's lock. This ioctl takes the lock, too, so it waits for them.
+	 * It records from when its want bits, which say what a CPU records, are set: right after
+	 * its rings and under the session's lock. This ioctl takes the lock, too, so it waits for them.
 	 */
 	ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_OR,
 				    KTAPE_EV_SCHED_SWITCH, 0, 0));
@@ -387,7 +388,7 @@ TEST_F_TIMEOUT(hotplug, large_rings_come_later, 300)
 	EXPECT_EQ(0, self->found.others);
 }
 
-/* A session ends while the rings of a CPU are being made. */
+/* A session ends while the rings of a CPU are being made: they are freed as well. */
 TEST_F_TIMEOUT(hotplug, ends_before_large_rings, 300)
 {
 	int away = self->cpus - 1;

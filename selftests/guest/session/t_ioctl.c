@@ -264,6 +264,10 @@ TEST(unknown_numbers)
 	close(main);
 }
 
+/*
+ * The bad ones: in the first page, around the end of user space, not canonical, the kernel's
+ * code, its memory, and the last bytes of all.
+ */
 TEST_F(command, pointers)
 {
 	static const unsigned long bad[] = {
@@ -396,6 +400,10 @@ TEST_F(command, sizes_shorter)
 	}
 }
 
+/*
+ * A longer structure, of a newer program, is accepted if the members that this kernel does not
+ * know are zero. It writes nothing there, and returns its own size.
+ */
 TEST_F(command, sizes_longer)
 {
 	static const size_t longer[] = { 1, 3, 4, 8, 100, PAGE };
@@ -490,7 +498,7 @@ TEST_F(command, results)
 
 #ifdef __x86_64__
 
-/* The 32-bit entry has the same numbers and structures. */
+/* The 32-bit entry has the same commands and structures; ioctl() is call 54 there. */
 static int ioctl32(int fd, unsigned long cmd, void *arg)
 {
 	int ret;

@@ -91,6 +91,10 @@ static uint64_t block_boundary(uint64_t base, uint64_t block, unsigned int n)
 	return (base + block - 1) / block * block + n * block;
 }
 
+/*
+ * A position is accepted if it is the begin of a block or the end of what was recorded, and
+ * neither below the position before nor beyond that end.
+ */
 TEST_F(consumer, one_position)
 {
 	const uint64_t at = block_boundary(self->base, self->block, 1);
@@ -197,6 +201,7 @@ TEST_F(consumer, batch)
 	EXPECT_EQ(at, self->ring.page->consumer);
 }
 
+/* How many positions a call may have, and that all of them must be readable. */
 TEST_F(consumer, batch_sizes)
 {
 	char *end = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE,
@@ -217,6 +222,7 @@ TEST_F(consumer, batch_sizes)
 	EXPECT_EQ(0, report_positions(self->fd[0], p, n));
 	if (n == f.cpus * KTAPE_RINGS_PER_CPU)
 		EXPECT_EQ(-EINVAL, report_positions(self->fd[0], p, n + 1));
+	/* The bytes of so many positions would be 16 in 32 bits: those of one. */
 	EXPECT_EQ(-EINVAL, report_positions(self->fd[0], p, 0x10000001));
 	EXPECT_EQ(-EINVAL, report_positions(self->fd[0], p, 0x80000000));
 	EXPECT_EQ(-EINVAL, report_positions(self->fd[0], p, ~0U));

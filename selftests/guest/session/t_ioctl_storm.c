@@ -89,6 +89,11 @@ static void make_create(uint64_t *seed, struct ktape_create *c)
 	c->reserved = 0;
 }
 
+/*
+ * Fill in an argument that a command may accept. Its pointers, if any, go to s->out: entries at
+ * byte 8 (LAYOUT), text at 16 behind its length at 8 (METADATA), positions at 16 (CONSUMER),
+ * entries at 16 before members that must be zero (FILTER).
+ */
 static void make_argument(uint64_t *seed, unsigned long cmd, struct slot *s)
 {
 	struct ktape_profile *p = (void *)s->arg;

@@ -8,8 +8,9 @@
 
 #include "kt_ring.h"
 
-#define LOAD_CPU	0
-#define CALLS		500
+#define LOAD_CPU 0
+#define CALLS	 500
+/* Opcodes below are of class control. */
 #define FIRST_OF_EVENTS KTAPE_OP_EXCEPTION
 
 static const bool exists[KTAPE_OPCODES] = {
@@ -149,6 +150,7 @@ TEST_F(profile, operations)
 	}
 }
 
+/* Of an event's two forms, only the wide one stays in a mask that would have both. */
 TEST_F(profile, wide_replaces_short)
 {
 	const unsigned int fast[] = { KTAPE_EV_SYS_ENTER, KTAPE_EV_SYS_EXIT };
@@ -229,7 +231,7 @@ static void count_call_records(const struct kt_rec *r, void *arg)
 	const char *ret = NULL;
 
 	if (r->op < KTAPE_EV_SYS_ENTER || r->op > KTAPE_EV_SYS_EXIT_WIDE) {
-		/* A kernel worker that starts or ends writes a name. */
+		/* Not what ktape adds by itself; a name comes when a kernel worker starts or ends. */
 		t->other +=
 			r->op != KTAPE_TIME_EXTEND && r->op != KTAPE_EV_TRACER &&
 			r->op != KTAPE_EV_REGISTRY && r->op != KTAPE_EV_CONTEXT;
@@ -258,6 +260,7 @@ FIXTURE(counts)
 	int main;
 };
 
+/* The two events of the profile, and how many records of each kind a call must have. */
 FIXTURE_VARIANT(counts)
 {
 	unsigned int a, b;

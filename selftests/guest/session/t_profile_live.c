@@ -106,7 +106,7 @@ static struct markers *markers_of(int fd, int cpu)
 	return all;
 }
 
-/* Markers of each change: op, opcodes, then on or off or both. */
+/* Changes: operation, opcodes, and whether an off-marker and an on-marker follow. */
 static const struct change {
 	__u32 op;
 	unsigned int a, b;
@@ -143,6 +143,7 @@ TEST_F(live, markers_on_every_cpu)
 	for (int cpu = 0; cpu < sysconf(_SC_NPROCESSORS_ONLN); cpu++) {
 		all = markers_of(self->fd, cpu);
 		EXPECT_EQ(0, all->wrong);
+		/* START and STOP have one of each. */
 		EXPECT_EQ(2, all->sessions);
 		EXPECT_EQ(2, all->syncs);
 		EXPECT_EQ(KTAPE_PHASE_ON, all->m[0].phase);
@@ -370,6 +371,7 @@ TEST_F_TIMEOUT(live, changes_under_load, 150)
 
 /* ---- context records --------------------------------------------------- */
 
+/* Context records: of this thread, which is @tid, of an unknown one, and all. */
 struct contexts {
 	long mine, unknown, all;
 	uint32_t tid;
@@ -386,6 +388,10 @@ static void count_contexts(const struct kt_rec *r, void *arg)
 	c->unknown += r->args[0] == (uint32_t)-1;
 }
 
+/*
+ * Profiles, and whether each change to another thread needs a context record: not without an
+ * event, nor with sched_switch, which names the thread, nor if the profile refuses them.
+ */
 static const struct context_vector {
 	const char *name;
 	unsigned int a, b;
@@ -490,6 +496,7 @@ TEST_F_TIMEOUT(live, probes_attach_and_detach, 120)
 	ASSERT_EQ(0, kt_control(other, KTAPE_IOC_START));
 	ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_ANDNOT,
 				    KTAPE_EV_SYS_ENTER, 0, 0));
+	/* A probe without a user is detached after a second. */
 	sleep(2);
 	EXPECT_EQ(1, is_attached(self->fd, KTAPE_EV_SYS_ENTER));
 	ASSERT_EQ(0, kt_control(other, KTAPE_IOC_STOP));

@@ -6,6 +6,10 @@
  * nothing, no answer about an absent event may be wrong, what the threads have logged must
  * have been recorded, and the counts must be those of an independent module, kt_count.
  *
+ * What really happened is known from the reference: two more sessions, @first and @last, which
+ * record all that time and lose nothing (kt_rounds.h). Names in kta_ are about questions and
+ * their answers, names in ktc_ about counts.
+ *
  * KTAPE_ROUNDS	rounds with each load; without it the test is skipped
  * KTAPE_LOADS	loads: runnable tasks for each CPU (default "1 2 4 8")
  * KTAPE_SEED	seed of the first round; each round prints its own
@@ -30,7 +34,7 @@
 #define PLUGS	      4	    /* at most: times that a CPU goes and comes */
 #define QUESTIONS     6	    /* per trace that is asked */
 #define ASKED	      10    /* traces that are asked, on average */
-#define NEXT_SEED     0x9e3779b97f4a7c15
+#define NEXT_SEED     0x9e3779b97f4a7c15 /* 2^64 / golden ratio */
 #define EXTRA	      20 /* rounds at most until there is an answer of each kind */
 #define KEPT_FAILURES 4 /* rounds whose traces are kept for inspection */
 
@@ -176,6 +180,7 @@ static void begin_round(struct round *r, struct kt_busy *busy, int tasks)
 	create_log(r);
 	r->last = kt_session_for_threads(REFERENCE, REFERENCE, kta_ops);
 	round_must(r, "last", r->last);
+	/* A CPU writes an event to its sessions in this order: first and last enclose the others. */
 	for (int i = 0; i < TARGETS && !r->ref.errors; i++)
 		if (kt_layout_session(r->t[i].fd) < kt_layout_session(r->first) ||
 		    kt_layout_session(r->t[i].fd) > kt_layout_session(r->last))
@@ -334,6 +339,7 @@ static void check_session_0(struct round *r, struct result *to)
 	ktape_piece_remove(t.path);
 }
 
+/* Verify each trace, and ask about some; COUNTED has other events than the reference. */
 static void check_traces(struct round *r, struct result *to)
 {
 	for (int i = 0; i < r->nr_traces; i++) {
@@ -473,6 +479,7 @@ static bool run_round(uint64_t seed, int tasks, struct result *to)
 	return is_good(to);
 }
 
+/* Add what the end prints. struct kta_sum has only counts, of 32 bits each. */
 static void add_round_result(struct result *all, const struct result *one)
 {
 	for (size_t i = 0; i < sizeof(all->sum) / sizeof(uint32_t); i++)

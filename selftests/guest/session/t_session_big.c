@@ -47,7 +47,7 @@ struct maker {
 FIXTURE(big)
 {
 	int dev, cpus;
-	uint64_t ring; /* largest session that fits */
+	uint64_t ring; /* bytes of the largest event ring that fits; a power of two */
 	struct maker m;
 };
 
@@ -131,7 +131,8 @@ static long current_turn(struct maker *m, bool ending)
 
 /*
  * Return true if session @n has allocated, or freed, part of its memory and not
- * all. @before: free KiB without the session.
+ * all. @before: free KiB without the session. Others use memory, too, so the part has to be
+ * more than an eighth of the event rings and less than three quarters.
  */
 static bool is_in_the_middle(struct maker *m, bool ending, long n, long before,
 			     int cpus)
@@ -179,6 +180,7 @@ static int call_start(int fd)
 	return kt_control(fd, KTAPE_IOC_START);
 }
 
+/* EAGAIN: a ring is full, because the session is not read. */
 static int call_flush(int fd)
 {
 	int ret = kt_control(fd, KTAPE_IOC_FLUSH);
@@ -331,8 +333,9 @@ static long taken_since(long before)
 /*
  * CPUs come online during the CREATE of a session that, with these CPUs' rings,
  * would nearly exceed the limit: either CREATE is refused, or it was done
- * before they came. The limit holds in both cases.  Return true if CREATE went on when
- * the first of them came.
+ * before they came. The limit holds in both cases. They come when @percent of the memory for
+ * the other CPUs' rings is taken. @block: bytes of a block, 0 = the default.  Return true if
+ * CREATE went on when the first of them came.
  */
 static bool bring_cpus_during_create(struct __test_metadata *_metadata, int dev,
 				     uint64_t block, int percent)
@@ -378,7 +381,7 @@ TEST_F_TIMEOUT(pair, limit_with_new_cpus, 300)
 	for (size_t i = 0; i < ARRAY_SIZE(percent); i++) {
 		meanwhile += bring_cpus_during_create(_metadata, self->dev,
 						      4 * K, percent[i]);
-		/* Where blocks may be smaller than the default. */
+		/* With blocks of the default size. */
 		meanwhile += bring_cpus_during_create(_metadata, self->dev, 0,
 						      percent[i]);
 	}
@@ -423,8 +426,8 @@ static int rename_on(int cpu)
 }
 
 /*
- * A CPU comes online, and there is no memory for its rings.  A name that a thread gets there
- * is recorded by another CPU, from a stream that is read.
+ * A CPU comes online, and there is no memory for its rings.  Another CPU records the name that
+ * a thread gets there, so a reader of the stream gets it.
  */
 TEST_F_TIMEOUT(pair, names_without_rings, 300)
 {
@@ -452,7 +455,7 @@ TEST_F_TIMEOUT(pair, names_without_rings, 300)
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
 	EXPECT_EQ(0, status);
 	ASSERT_EQ(0, fcntl(fd, F_SETFL, O_NONBLOCK));
-	/* Each turn is a quarter of a second or less, and one or two are enough. */
+	/* CPUs with rings record the names of the one without every quarter of a second. */
 	for (int i = 0; i < 5000 * kt_scale() && !reported; i++) {
 		if (kt_buf_read(&b, fd, 65536) <= 0) {
 			kt_control(fd, KTAPE_IOC_FLUSH);

@@ -58,7 +58,8 @@ static int timer_scale(void)
 
 /*
  * Every comparison, signed and unsigned, of words, of two words, of bits. The numbers are the
- * word (7: dat20), its first bit, the number of bits, the comparison, and the value.
+ * word (7: dat20), its first bit, the number of bits, the comparison, and the value. The event
+ * is a value marker: its word 0 is the id, 7, and the words 1 and 2 are the value, -5.
  */
 TEST_F(trigger, compares)
 {
@@ -82,7 +83,7 @@ TEST_F(trigger, compares)
 		{ KT_WORD(0, ANY, 8), 0 },
 		{ { 0, 1, 2, KTAPE_COMPARE_EQ, 3 }, 1 },
 		{ { 0, 3, 2, KTAPE_COMPARE_EQ, 0 }, 1 },
-		/* The value is -5. */
+		/* The value, which is -5. */
 		{ { 1, 0, 64, KTAPE_COMPARE_EQ, -5ULL }, 1 },
 		{ { 1, 0, 64, KTAPE_COMPARE_LT, 0 }, 0 },
 		{ { 1, 0, 64, KTAPE_COMPARE_LT | KTAPE_COMPARE_SIGNED, 0 }, 1 },
@@ -124,7 +125,7 @@ TEST_F(trigger, compares)
  * struct found - what a stream has
  * @marks: markers 4711 in CPU 0's event ring
  * @triggers: trigger records
- * @behind: of @marks, those right behind a value
+ * @behind: markers right behind a value there
  * @id: trigger of the last trigger record
  * @opcode: its event
  * @when: its condition
@@ -211,7 +212,10 @@ TEST_F(trigger, nth)
 	EXPECT_EQ(2, kt_trigger_fired(self->fd, 0));
 }
 
-/* All firings are counted, but of continuous ones only some are recorded. */
+/*
+ * All firings are counted, but of continuous ones only some are recorded: the first 16, then the
+ * 32nd, the 64th and so on.
+ */
 TEST_F(trigger, many)
 {
 	struct ktape_trigger t = { KT_OF_ID(7) };
@@ -237,7 +241,10 @@ static uint64_t sleep_in_call(long ms)
 	return now_ns() - since;
 }
 
-/* Fires for a call of 300 ms and not for short calls. */
+/*
+ * Fires for a call of 300 ms and not for short calls. SYS_SPAN stands for the begin and the end of
+ * a call together; the lower 16 bits of its dat20 are the number of the call.
+ */
 TEST_F(trigger, longer)
 {
 	struct ktape_trigger t = {
@@ -326,7 +333,7 @@ TEST_F_TIMEOUT(trigger, quiet, 60)
 	}
 	fired = kt_trigger_fired(self->fd, 0);
 	away += now_ns() - last >= silence;
-	/* Unless the machine itself was paused for that long. */
+	/* A pause of the machine is a silence, too: two firings are allowed for each. */
 	EXPECT_GE(1 + 2 * away, fired);
 	EXPECT_TRUE(kt_wait_until(fired_twice, self->fd));
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
@@ -397,6 +404,7 @@ TEST_F(trigger, sessions)
 	close(other);
 }
 
+/* Each firing signals the eventfd once; other events and a removed trigger do not. */
 TEST_F(trigger, eventfd)
 {
 	int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -424,8 +432,9 @@ TEST_F(trigger, eventfd)
 
 /* ---- snapshots ------------------------------------------------------------- */
 
+/* Times: of the first and the last value in CPU 0's event ring, and of the trigger record. */
 struct window {
-	uint64_t first, last, fired; /* for values in the event ring of CPU 0 */
+	uint64_t first, last, fired;
 };
 
 static void note_window_record(const struct ktape_block *b,
@@ -656,6 +665,7 @@ TEST_F(trigger, refused)
 	EXPECT_EQ(-EINVAL, kt_trigger_add(self->fd, &t));
 	EXPECT_EQ(-ENOENT, kt_trigger_get(self->fd, 0, &t));
 	EXPECT_EQ(-EINVAL, kt_trigger_get(self->fd, KTAPE_TRIGGERS, &t));
+	/* GET and REMOVE take the id only; there is no operation 3. */
 	memset(&t, 0, sizeof(t));
 	t.when = 1;
 	EXPECT_EQ(-EINVAL, kt_trigger(self->fd, KTAPE_TRIGGER_GET, &t));
@@ -670,8 +680,9 @@ static void call_getppid_once(uint64_t n)
 }
 
 /*
- * Add and remove triggers, stop and start, while two loads fire them on all
- * CPUs.
+ * Add two triggers, start, and remove them again, while a thread on each CPU makes calls that fire
+ * both; one of them stops the session. No ioctl may fail, and a session that is created
+ * afterwards must work.
  */
 TEST_F_TIMEOUT(trigger, storm, 120)
 {

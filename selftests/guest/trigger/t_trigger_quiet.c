@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A trigger on silence is carried out by a work item, which may be delayed at any place.
- * Here the module kt_stall delays it between finding the silence and firing, and
- * meanwhile the silence ends: the session is started again, or an event matches.
+ * Here the module kt_stall delays it between finding the silence and firing (in
+ * nsecs_to_jiffies(), which it calls there), and meanwhile the silence ends: the session is
+ * started again, or an event matches.
  */
 #include <time.h>
 

@@ -94,7 +94,7 @@ TEST_F_TIMEOUT(storm, own_trigger, 120)
 	}
 }
 
-/* A trigger of another session starts and stops it. */
+/* A trigger of another session starts the session while its last descriptor is closed. */
 TEST_F_TIMEOUT(storm, trigger_of_another_session, 120)
 {
 	int a;

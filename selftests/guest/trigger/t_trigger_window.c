@@ -112,7 +112,10 @@ TEST_F(window, since_clear)
 	check_short_snapshot(_metadata, self, since);
 }
 
-/* A block that was opened before CLEAR, of a ring that has wrapped. */
+/*
+ * A ring has wrapped, and CLEAR comes in the middle of a block: what the block has from before
+ * does not count as held.
+ */
 TEST_F(window, within_a_block)
 {
 	uint64_t since;
@@ -366,8 +369,8 @@ static void expect_window(struct __test_metadata *_metadata,
 }
 
 /*
- * Record values on all CPUs for a time, and until the ring of a @busy CPU has
- * wrapped.
+ * Start threads that record values on all CPUs. Return after @us, and if @busy is not -1, after
+ * the ring of that CPU has wrapped or ten more seconds; the threads go on.
  */
 static void record_values(struct __test_metadata *_metadata, int fd, int cpus,
 			  int busy, uint64_t us)
@@ -397,8 +400,9 @@ static void stop_note_threads(int cpus)
 }
 
 /*
- * Check each ring and its copy in the saved trace. Return: how far the rings
- * that have wrapped reach back, in ns.
+ * Check each ring and its copy in the saved trace. @to: end of the time that must be held; @end:
+ * trace clock when the session had stopped. Return: how far back the rings that have wrapped
+ * all reach, in ns; UINT64_MAX: none has.
  */
 static uint64_t check_all_windows(struct __test_metadata *_metadata, int fd,
 				  int busy, const struct ktape_trigger *t,
@@ -432,8 +436,8 @@ static uint64_t check_all_windows(struct __test_metadata *_metadata, int fd,
 
 /*
  * Record values on all CPUs, fire a trigger on the first one and check the
- * rings. If the ring of a @busy CPU wraps, it reaches back less than requested,
- * and the status says how far.
+ * rings. Unless @busy is -1, the ring of that CPU wraps: it reaches back less than
+ * requested, and the status says how far.
  */
 static void record_and_check_windows(struct __test_metadata *_metadata,
 				     FIXTURE_DATA(window) * self, int busy)
