@@ -165,6 +165,11 @@ TEST_F_TIMEOUT(mark, values, 60)
 	close(m);
 }
 
+/*
+ * A structure may be as short as 8 bytes, its size and the first number: further members are taken
+ * as 0. It may be longer than the module's, up to a page, if what is beyond is 0. Each access
+ * that faults is EFAULT.
+ */
 TEST_F_TIMEOUT(mark, sizes, 60)
 {
 	static const unsigned long cmds[] = { KTAPE_MARK_IOC_MARK,
@@ -191,6 +196,7 @@ TEST_F_TIMEOUT(mark, sizes, 60)
 		memcpy(p, &args[i], sizeof(args[i]));
 		for (*size = 0; *size < 8; ++*size)
 			EXPECT_EQ(-EINVAL, kt_ioctl(m, cmds[i], p));
+		/* 8, 64, and so on, to a page exactly. */
 		for (; *size <= (uint32_t)page; *size += 56)
 			EXPECT_EQ(0, kt_ioctl(m, cmds[i], p));
 		*size = page + 1;
@@ -247,6 +253,7 @@ TEST_F_TIMEOUT(mark, text, 60)
 	ASSERT_EQ(7, seen.nr);
 	for (int i = 0; i < 3; i++) {
 		EXPECT_EQ(1024, seen.v[i].size);
+		/* Is it cut off? */
 		EXPECT_EQ(i > 0, seen.v[i].dat20);
 		EXPECT_EQ(0, memcmp(seen.v[i].blob, text, 1024));
 	}
@@ -380,6 +387,7 @@ static void try_mark(uint64_t n)
 			   1, __ATOMIC_RELAXED);
 }
 
+/* Each mark is recorded, or refused and counted as lost by the rate limit. */
 TEST_F_TIMEOUT(mark, rate_is_exact, 60)
 {
 	struct kt_load load[64];
@@ -415,7 +423,7 @@ TEST_F_TIMEOUT(mark, rate_is_exact, 60)
 #define LONG	      1024
 #define COST	      (1 + LONG / 64) /* short marks as which a long one counts */
 #define USERS	      24
-#define USERS_AT_ONCE 4 /* as in module/dev/mark.c */
+#define USERS_AT_ONCE 4 /* users whose rate all get, as in module/dev/mark.c */
 
 /* A long mark counts as several, because bytes are limited too. */
 TEST_F_TIMEOUT(mark, rate_of_bytes, 60)

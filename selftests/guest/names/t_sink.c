@@ -9,6 +9,11 @@
 #include "kt_emit.h"
 #include "kt_probe.h"
 
+/*
+ * Modules with a sink. SINK's wants marks and exceptions; the module does not unregister it with
+ * forget=1, and fails to load with fail=1. ECHO's emits a mark with id 0xec40 for each mark, also
+ * for its own. NAMER's tries to give a name to marker 0x4a3e; the module itself names 0x4a3f.
+ */
 #define SINK	 "/tests/ktape_sink.ko"
 #define ECHO	 "/tests/ktape_echo.ko"
 #define NAMER	 "/tests/ktape_namer.ko"

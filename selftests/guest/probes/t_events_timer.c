@@ -44,7 +44,10 @@ FIXTURE_TEARDOWN(timers)
 
 /* ---- setitimer() -------------------------------------------------------------- */
 
-/* Arm the timer for a distant time, a different one each time, and disarm it. */
+/*
+ * Return what call @i sets the timer to: a distant time, a different one each time, or, at every
+ * fourth call, nothing, which disarms it.
+ */
 static struct itimerval value_of(int i)
 {
 	const struct itimerval off = {};

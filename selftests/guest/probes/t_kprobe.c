@@ -90,6 +90,7 @@ TEST_F(kprobe, refused)
 		{ { .symbol = EXCLUDED }, -EINVAL },
 		{ { .symbol = EXCLUDED, .flags = 1 }, -EINVAL },
 		{ { .symbol = EXCLUDED_TOO }, -EINVAL },
+		/* A function of ktape itself. */
 		{ { .symbol = "kt_event_record_of" }, -EINVAL },
 		{ { .symbol = "kt_event_record_of", .flags = 1 }, -EINVAL },
 		{ { .symbol = "ktape_target", .flags = 2 }, -EINVAL },
@@ -98,11 +99,14 @@ TEST_F(kprobe, refused)
 		{ { .symbol = "ktape_target", .nargs = -1U }, -EINVAL },
 		{ { .symbol = "ktape_target", .flags = 1, .nargs = 2 }, -EINVAL },
 		{ { .symbol = "ktape_target", .flags = 1, .offset = 5 }, -EINVAL },
-		/* One of these offsets is the start of an instruction. */
+		/*
+		 * Only a probe at the entry has arguments. One of these offsets is the start of
+		 * an instruction.
+		 */
 		{ { .symbol = "ktape_target", .offset = 4, .nargs = 1 }, -EINVAL },
 		{ { .symbol = "ktape_target", .offset = 5, .nargs = 1 }, -EINVAL },
 		{ { .symbol = "ktape_target", .offset = 9, .nargs = 1 }, -EINVAL },
-		/* The middle of an instruction is refused. */
+		/* The middle of an instruction, and places beyond the function. */
 		{ { .symbol = "ktape_target", .offset = 1 }, -EINVAL },
 		{ { .symbol = "ktape_target", .offset = 1ULL << 32 }, -EINVAL },
 		{ { .symbol = "ktape_target", .offset = -1ULL }, -EINVAL },
@@ -455,7 +459,11 @@ TEST_F(values, exact)
 	EXPECT_EQ(0, p.missed);
 }
 
-/* Use all slots at once, each with a different number of arguments. */
+/*
+ * struct slots - the records of all probes
+ * @nr: number of records, by slot
+ * @wrong: records with another number of arguments, or other values, than they should have
+ */
 struct slots {
 	int nr[KTAPE_PROBES], wrong;
 };
@@ -475,6 +483,7 @@ static void look_at_slots(const struct kt_rec *r, void *arg)
 		    memcmp(r->blob + 4, must, 8 * count);
 }
 
+/* Use all slots at once, for probes of 0 to 4 arguments. */
 TEST_F(kprobe, each_slot_records)
 {
 	struct ktape_profile p = { .op = KTAPE_PROFILE_SET };
@@ -497,7 +506,12 @@ TEST_F(kprobe, each_slot_records)
 
 /* ---- addresses ---------------------------------------------------------- */
 
-/* Number of records, and of the last one: bit n of tokens: value n is a token. */
+/*
+ * struct reported - what the records of a probe with 4 arguments say
+ * @nr: number of records
+ * @tokens: bit n: value n of the last record is a token
+ * @v: values of the last record
+ */
 struct reported {
 	int nr;
 	uint32_t tokens;
@@ -534,7 +548,10 @@ static void probe_target(struct __test_metadata *_metadata,
 	ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_SET, SLOT(0), 0, 0));
 }
 
-/* Kernel addresses are recorded as tokens, other values unchanged. */
+/*
+ * Kernel addresses are recorded as tokens, other values unchanged. On 64 bits an address is one of
+ * the kernel from 0xf << 60 on, without the last MiB: there errors and small negative numbers are.
+ */
 TEST_F(kprobe, addresses_are_tokens)
 {
 	static const struct {
@@ -672,7 +689,7 @@ TEST_F_TIMEOUT(kprobe, breakpoints, 60)
 		heads++;
 		wrong += b->context == KTAPE_CTX_NMI || b->context == KTAPE_CTX_IRQ;
 	}
-	/* A block has less than 300 records. */
+	/* A record has 16 bytes, so a block has less than 300. */
 	EXPECT_LT(ENOUGH / 300, heads);
 	/* An interrupt's context record may have opened a block. */
 	EXPECT_GE(2, wrong);

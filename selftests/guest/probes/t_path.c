@@ -16,8 +16,8 @@
 #define LOAD_CPU   0
 #define OURS	   "/ktape-path/" /* no such folder */
 #define PATH_BYTES 256
-#define COMPAT	   (1U << 16)
-#define CUT	   (1U << 18)
+#define COMPAT	   (1U << 16) /* of dat20: a call by the 32-bit table */
+#define CUT	   (1U << 18) /* of dat20: the path is incomplete */
 #define PATHS_MAX  256
 #define TIMES	   5
 
@@ -70,6 +70,11 @@ static const struct call compat_calls[] = {
 
 static const struct call openat2_call = { SYS_openat2, false, 1, HOW };
 
+/*
+ * @low: what the system calls get
+ * @paths: the records of paths, @nr of them
+ * @pending: the one whose sys_enter has not come yet, -1 = none; only while the ring is walked
+ */
 FIXTURE(path)
 {
 	int main, fd;
@@ -426,7 +431,10 @@ TEST_F(path, changed_meanwhile)
 	EXPECT_TRUE(seen.mixed || !getenv("KTAPE_PARALLEL") || kt_is_busy());
 }
 
-/* An execve() that succeeds. */
+/*
+ * In a child, an execve() that fails, whose path is recorded, and then one that succeeds, whose path
+ * keep_path_record() leaves out.
+ */
 TEST_F(path, exec)
 {
 	/*

@@ -23,6 +23,7 @@
 #define KTA_ACTIONS 600 /* per thread, maximum */
 #define KTA_IDS	    12	/* marker ids 1 to 12 */
 
+/* What all sessions record, but for their gaps, and what is asked about. */
 static const unsigned char kta_ops[] = {
 	KTAPE_EV_MARK_VALUE,
 	KTAPE_EV_EXCEPTION,

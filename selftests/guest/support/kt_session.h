@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Create and list sessions by name, in guest tests. */
+/* Create and list sessions by name, and ask about their readers, in guest tests. */
 #ifndef _KT_SESSION_H
 #define _KT_SESSION_H
 
@@ -79,6 +79,11 @@ static inline int kt_session_info(int fd, const char *name,
 	return nr < 0 ? nr : -ENOENT;
 }
 
+/*
+ * Get or set what a discard session does when readers are slow: @shed is the percentage of an event
+ * ring from which on events of low priority are dropped, @stall the ms after which a consumer that
+ * stands still is evicted; 0 = never. @p gets the policy. Return: 0 or a negative errno.
+ */
 static inline int kt_policy(int fd, uint32_t op, uint32_t shed, uint32_t stall,
 			    struct ktape_policy *p)
 {
@@ -88,6 +93,7 @@ static inline int kt_policy(int fd, uint32_t op, uint32_t shed, uint32_t stall,
 	return kt_ioctl(fd, KTAPE_IOC_POLICY, p);
 }
 
+/* Ask how far the reader @fd has come in a ring. Return: 0 or a negative errno. */
 static inline int kt_reader_info(int fd, uint32_t cpu, uint32_t kind,
 				 struct ktape_reader_info *info)
 {
