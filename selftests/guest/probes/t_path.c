@@ -186,6 +186,7 @@ static void keep_path_record(const struct kt_rec *r, void *arg)
 	p->dat20 = r->dat20;
 	p->len = r->size;
 	memcpy(p->text, r->blob, r->size);
+	p->text[r->size] = '\0';
 	if (r->size && strncmp(p->text, OURS, strlen(OURS)) && p->text[0] != 'a')
 		return;
 	self->pending = self->nr++;
