@@ -568,6 +568,8 @@ TEST_F(kprobe, addresses_are_tokens)
 		{ { 0xffff888000001000, 0xffff888000001000, 0xffff888000001008,
 		    0x80000000 },
 		  7 },
+#else
+		{ { 0xc2001000, 0xc2001000, 0xc2001008, 0x80000000 }, 7 },
 #endif
 	};
 	struct reported reported;
