@@ -26,7 +26,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 static MHD_AccessHandlerCallback handler;
 static const char *host;
 static unsigned int status;
-static unsigned int conversions;
+static unsigned int conversions; /* begun for this request, and files that it gets as they are */
 static ino_t trace; /* the one that may be opened */
 
 struct MHD_Response {

@@ -40,7 +40,14 @@ enum {
 	SOFTIRQ_NET = 3
 };
 
-/* The next event of a CPU. */
+/**
+ * struct step - an event that comes next on a CPU
+ * @opcode: opcode
+ * @dat20: its 20-bit data
+ * @words: number of argument words, at most 2
+ * @a: first argument word
+ * @b: second one
+ */
 struct step {
 	unsigned int opcode;
 	uint32_t dat20;

@@ -394,6 +394,7 @@ static void expect_tokens_known(struct __test_metadata *_metadata)
 
 TEST_F_TIMEOUT(leak, records_of_all_events, 3600)
 {
+	/* Each value marker is to fire it, which is recorded, too. */
 	const struct ktape_trigger value = { .opcode = KTAPE_EV_MARK_VALUE };
 	uint64_t enough = kt_tries(RECORDS);
 	struct coverage c = { .missing = 1 };

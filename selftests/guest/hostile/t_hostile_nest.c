@@ -173,7 +173,10 @@ static bool is_reader_behind(int cpus)
 	return false;
 }
 
-/* Compare what was read with what the module counted. */
+/*
+ * Compare what was read with what the module counted, and add that up: the events of each level
+ * in @of, the interrupts in the middle of an event in @nested.
+ */
 static void compare_storm_counts(struct __test_metadata *_metadata,
 				 uint64_t *of, uint64_t *nested)
 {

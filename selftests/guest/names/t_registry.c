@@ -98,7 +98,7 @@ TEST_F(names, born_before_the_module)
 	close(fd);
 }
 
-/* The priority of a thread at START and at STOP. */
+/* The priority of a thread at START and at STOP; param2 has it below the policy. */
 TEST_F(names, priority_changes)
 {
 	struct sched_param rt = { .sched_priority = 7 };

@@ -275,7 +275,7 @@ TEST_F_TIMEOUT(witness, forks_and_exits, 1200)
 		ASSERT_NE(NULL, e);
 		EXPECT_EQ(pid[i], e->other);
 		EXPECT_EQ(pid[i], e->tgid);
-		EXPECT_EQ(0, e->nr);
+		EXPECT_EQ(0, e->nr); /* not a thread of this process */
 		ended = 0;
 		e = next_log_entry(self->t, &ended, KTAPE_EV_PROCESS_EXIT, pid[i]);
 		ASSERT_NE(NULL, e);

@@ -208,6 +208,7 @@ static void *spinner(void *arg)
 	return NULL;
 }
 
+/* Start one or two of them, the second below the first.  Return: 0, or -1 if that failed. */
 static int start_spinners(int nr)
 {
 	memset(&spin, 0, sizeof(spin));

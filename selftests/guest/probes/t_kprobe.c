@@ -389,6 +389,10 @@ FIXTURE(values)
 	FIXTURE_DATA(kprobe) k;
 };
 
+/*
+ * @symbol: what is probed, @function: the end of the name that the registry gives it
+ * @call: calls it CALLS times, and @expect knows what each record should have
+ */
 FIXTURE_VARIANT(values)
 {
 	const char *symbol, *function;

@@ -295,6 +295,7 @@ static inline void kta_note_event(const struct kt_rec *r, struct kt_tally *take)
 		e->args[i] = r->args[i];
 }
 
+/* A kind of events has one CPU, opcode, dat20 and arguments. */
 static inline int kta_compare_kinds(const void *x, const void *y)
 {
 	const struct kta_event *a = x, *b = y;
@@ -311,6 +312,7 @@ static inline int kta_order(const void *x, const void *y)
 	return kind ? kind : a->first < b->first ? -1 : a->first > b->first;
 }
 
+/* Stop a reference session and read its events.  Return: number of errors. */
 static inline int kta_read_session(struct kta_truth *t, int fd)
 {
 	struct kt_tally *take = calloc(1, sizeof(*take));
