@@ -49,16 +49,23 @@ static inline int kt_destroy(int fd, const char *name)
 	return kt_ioctl(fd, KTAPE_IOC_DESTROY, &ref);
 }
 
-/* List up to 8 sessions. Return: number of entries, or a negative errno. */
+#define KT_SESSIONS_MAX 8 /* as many as can have a number */
+
+/*
+ * List up to KT_SESSIONS_MAX sessions, the module may have more: ended ones whose rings are kept.
+ * Return: number of entries, or a negative errno.
+ */
 static inline int kt_list_sessions(int fd, struct ktape_session_info *to)
 {
 	struct ktape_session_list l = { .size = sizeof(l),
-					.nr = 8,
+					.nr = KT_SESSIONS_MAX,
 					.entry_size = sizeof(*to),
 					.entries = (uintptr_t)to };
 	int ret = kt_ioctl(fd, KTAPE_IOC_SESSIONS, &l);
 
-	return ret ? ret : (int)l.nr;
+	if (ret)
+		return ret;
+	return l.nr < KT_SESSIONS_MAX ? (int)l.nr : KT_SESSIONS_MAX;
 }
 
 /*
@@ -68,7 +75,7 @@ static inline int kt_list_sessions(int fd, struct ktape_session_info *to)
 static inline int kt_session_info(int fd, const char *name,
 				  struct ktape_session_info *to)
 {
-	struct ktape_session_info all[8];
+	struct ktape_session_info all[KT_SESSIONS_MAX];
 	int nr = kt_list_sessions(fd, all);
 
 	for (int i = 0; i < nr; i++)
