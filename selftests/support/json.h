@@ -15,7 +15,7 @@
 
 /*
  * Return the length of the UTF-8 character at @p, or 0 if that is none in its shortest form.
- * Surrogates and numbers above 0x10ffff are not found.
+ * Surrogates and numbers above 0x10ffff are taken for characters.
  */
 static inline size_t json_utf8(const unsigned char *p)
 {

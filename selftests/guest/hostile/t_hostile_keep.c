@@ -146,7 +146,10 @@ struct kept {
 	struct kt_map map;
 };
 
-/* A process that reads or polls until the session has ended, and then stays. */
+/*
+ * Start a process that reads or polls until the session has ended, and then stays.  Return: the
+ * process, once it has no other descriptor, or a negative number.
+ */
 static pid_t sleep_on(int fd, bool polls)
 {
 	struct pollfd p = { .fd = 0, .events = POLLPRI };
@@ -253,7 +256,7 @@ TEST_F_TIMEOUT(keep, all_ways, 300)
 		close(fd);
 		EXPECT_EQ(-ENOENT, kt_attach(self->member, name, 0));
 	}
-	/* Sessions whose memory was needed have lost their rings, the others, at most 5, not yet. */
+	/* Sessions whose memory was needed have lost their rings; the last ones, at most 5, keep them. */
 	EXPECT_GE(5, count_ended(self->root));
 	EXPECT_EQ(0, wait_for_ended(self->root, 0));
 	after = kt_free_kib();

@@ -423,7 +423,7 @@ TEST_F_TIMEOUT(mark, rate_is_exact, 60)
 #define LONG	      1024
 #define COST	      (1 + LONG / 64) /* short marks as which a long one counts */
 #define USERS	      24
-#define USERS_AT_ONCE 4 /* users whose rate all get, as in module/dev/mark.c */
+#define USERS_AT_ONCE 4 /* as in module/dev/mark.c */
 
 /* A long mark counts as several, because bytes are limited too. */
 TEST_F_TIMEOUT(mark, rate_of_bytes, 60)
@@ -471,7 +471,10 @@ static int as_another(int n, int go, int calls)
 	_exit(got);
 }
 
-/* More descriptors, processes or user ids must not raise the limit. */
+/*
+ * More descriptors, processes or user ids must not raise the limit, which for all users together
+ * is USERS_AT_ONCE times that of one.
+ */
 TEST_F_TIMEOUT(mark, rate_of_all, 60)
 {
 	int go[2], fd, status, got = 0;

@@ -463,7 +463,7 @@ TEST_F(values, exact)
 	EXPECT_EQ(0, p.missed);
 }
 
-/*
+/**
  * struct slots - the records of all probes
  * @nr: number of records, by slot
  * @wrong: records with another number of arguments, or other values, than they should have
@@ -510,7 +510,7 @@ TEST_F(kprobe, each_slot_records)
 
 /* ---- addresses ---------------------------------------------------------- */
 
-/*
+/**
  * struct reported - what the records of a probe with 4 arguments say
  * @nr: number of records
  * @tokens: bit n: value n of the last record is a token

@@ -433,8 +433,8 @@ TEST_F(path, changed_meanwhile)
 }
 
 /*
- * In a child, an execve() that fails, whose path is recorded, and then one that succeeds, whose path
- * keep_path_record() leaves out.
+ * In a child, an execve() that fails, whose path is recorded, and then one that succeeds, whose
+ * path keep_path_record() leaves out.
  */
 TEST_F(path, exec)
 {

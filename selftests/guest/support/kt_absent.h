@@ -312,7 +312,10 @@ static inline int kta_order(const void *x, const void *y)
 	return kind ? kind : a->first < b->first ? -1 : a->first > b->first;
 }
 
-/* Stop a reference session and read its events.  Return: number of errors. */
+/*
+ * Stop a reference session and read its events. Return: number of errors (@wrong of struct
+ * kt_tally, and classes with losses or filtered events).
+ */
 static inline int kta_read_session(struct kta_truth *t, int fd)
 {
 	struct kt_tally *take = calloc(1, sizeof(*take));
@@ -320,7 +323,7 @@ static inline int kta_read_session(struct kta_truth *t, int fd)
 
 	memset(t, 0, sizeof(*t));
 	kt_tally_session(take, fd, kta_note_event, t);
-	/* A reference session must have lost and overwritten nothing. */
+	/* A reference session must have lost, filtered and overwritten nothing. */
 	wrong = take->wrong;
 	for (int i = 0; i < KTAPE_CLASSES; i++)
 		wrong += take->lost[i] || take->filtered[i];
@@ -372,8 +375,8 @@ static inline int kta_pair_times(struct kta_truth *t, size_t i, size_t end,
  * bracket its times in the sessions between them. Events before @begin, which only the
  * first session has, are left out.
  *
- * Return: 0, or the number of events that are not in the first session or were
- * lost.
+ * Return: 0, or the number of errors: events that are not in the first session,
+ * and what kta_read_session() has counted.
  */
 static inline int kta_truth(struct kta_truth *t, int first, int last, uint64_t begin)
 {
