@@ -238,6 +238,7 @@ static bool has_equal_words(const struct kt_emit_rec *v)
 	return true;
 }
 
+/* Tasks, interrupts and a sink emit into each other: each event arrives once, and whole. */
 TEST_F_TIMEOUT(emit, contexts_that_nest, 120)
 {
 	/* Code words as in modules/ktape_nest.c: a blob and 7 arguments. */

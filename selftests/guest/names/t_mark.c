@@ -148,6 +148,7 @@ static const struct {
 	{ -ENOTTY, KTAPE_IOC_PROFILE, { .size = 64 } },
 };
 
+/* Each call has its result, and changes nothing in its structure. */
 TEST_F_TIMEOUT(mark, values, 60)
 {
 	int m = ktape_mark_open();
@@ -223,6 +224,10 @@ TEST_F_TIMEOUT(mark, sizes, 60)
 
 /* ---- text --------------------------------------------------------------------- */
 
+/*
+ * Each write() is one text without its last line feed, of 1024 bytes at most, and takes all that it
+ * was given. The message of a mark is cut at the same length.
+ */
 TEST_F_TIMEOUT(mark, text, 60)
 {
 	static char text[5000];
@@ -267,6 +272,7 @@ TEST_F_TIMEOUT(mark, text, 60)
 
 /* ---- rights --------------------------------------------------------------------- */
 
+/* The node is root's, for writing only. */
 TEST_F_TIMEOUT(mark, access_rights, 60)
 {
 	struct stat st;
@@ -290,6 +296,10 @@ static int name(int m, uint32_t type, uint32_t id, const char *text)
 	return ret;
 }
 
+/*
+ * Without capabilities a user who may open the node emits all but exceptions, and names markers,
+ * but none that root has named.
+ */
 TEST_F_TIMEOUT(mark, without_rights, 60)
 {
 	struct ktape_object_entry e;
@@ -356,6 +366,7 @@ static int names_as(uid_t uid, uint32_t first)
 	_exit(ret == -ENOSPC ? n : 253);
 }
 
+/* Each user may have so many names, which no other user may change. */
 TEST_F_TIMEOUT(mark, names_of_one_user, 60)
 {
 	int m;

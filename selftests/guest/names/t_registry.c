@@ -484,6 +484,10 @@ static bool is_cgroup(const struct ktape_object_entry *e)
 	return e->id == (uint32_t)cgroup && e->param1 == cgroup >> 32;
 }
 
+/*
+ * A cgroup has the number of its folder's inode as id and param1, its parent's as param2. Once it
+ * is removed, its entry says so.
+ */
 TEST_F(names, cgroups)
 {
 	struct ktape_object_entry e;

@@ -84,6 +84,7 @@ FIXTURE_TEARDOWN(sink)
 	close(self->dev);
 }
 
+/* Two of the four events are wanted. */
 TEST_F_TIMEOUT(sink, gets_what_it_wants, 120)
 {
 	ASSERT_EQ(0, kt_insmod(SINK, ""));
@@ -190,6 +191,7 @@ TEST_F_TIMEOUT(sink, init_fails_under_load, 120)
 	EXPECT_EQ(0, kt_rmmod("ktape_sink"));
 }
 
+/* Each mark calls the sink until it has nested DEPTH times, and each echo is recorded. */
 TEST_F_TIMEOUT(sink, recursion_ends, 120)
 {
 	int fd = kt_emit_session(1 << 20);

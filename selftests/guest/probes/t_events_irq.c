@@ -138,6 +138,7 @@ static int cause_ticks(void)
 	return 0;
 }
 
+/* The numbers must match /proc/interrupts, and each entry has its exit. */
 TEST_F_TIMEOUT(irqs, local_timer, 120)
 {
 	struct bracket loc = { "/proc/interrupts", "LOC" };
@@ -327,6 +328,7 @@ FIXTURE_TEARDOWN(ipi)
 	kt_events_free(&self->e);
 }
 
+/* The numbers must match /proc/interrupts, and each entry has its exit. */
 TEST_F_TIMEOUT(ipi, counted, 120)
 {
 	struct bracket b = { "/proc/interrupts", variant->line };

@@ -210,6 +210,7 @@ TEST_F_TIMEOUT(memory, kmalloc, 120)
 	EXPECT_EQ(TIMES, frees);
 }
 
+/* The same for objects of a cache, whose size is in dat20. */
 TEST_F_TIMEOUT(memory, kmem_cache, 120)
 {
 	int fd, allocs = 0, frees = 0;

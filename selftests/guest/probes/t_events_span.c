@@ -168,6 +168,7 @@ static bool is_about(const struct bracket *b, int cpu, uint64_t n)
 	       n <= b->at[3].nr[cpu] - b->at[0].nr[cpu];
 }
 
+/* The spans must match /proc/interrupts. */
 TEST_F_TIMEOUT(irqs, spans, 120)
 {
 	uint64_t all = 0;

@@ -177,6 +177,10 @@ TEST_F(kprobe, rights)
 	close(fd);
 }
 
+/*
+ * As many probes fit as there are slots, each with an entry in the registry, which is dead once the
+ * probe is removed. A free slot is used again.
+ */
 TEST_F(kprobe, slots)
 {
 	struct ktape_object_entry e;
@@ -237,6 +241,10 @@ static void wait_for_detaching(int fd, unsigned int opcode)
 		usleep(100000);
 }
 
+/*
+ * A probe is attached while a session that has it in its profile records, and somewhat longer;
+ * hits count only while it records.
+ */
 TEST_F_TIMEOUT(kprobe, states, 120)
 {
 	struct ktape_event_info e = probe_event_info(self->main, SLOT(0));
@@ -274,6 +282,10 @@ static bool has_live_function(const struct kt_map *registry, const char *name)
 	return false;
 }
 
+/*
+ * When the probed module goes, its probes are gone for good, but keep their counts, and no entry of
+ * the registry says that the function is alive.
+ */
 TEST_F(kprobe, module_is_unloaded)
 {
 	ASSERT_EQ(SLOT(0), kt_probe_add(self->main, "ktape_target", 0, 4));

@@ -240,6 +240,7 @@ TEST_F(path, each_call_of_the_32_bit_table)
 	check_path_calls(_metadata, self, compat_calls, ARRAY_SIZE(compat_calls));
 }
 
+/* A path of 256 bytes or more is cut to so many. */
 TEST_F(path, lengths)
 {
 	static const unsigned int len[] = { 1, 2, 7, 254, 255, 256, 257, 4000 };
@@ -301,6 +302,7 @@ TEST_F(path, end_of_a_page)
 	}
 }
 
+/* Unreadable paths, one of them in a page that was not touched yet: no bytes, and marked as cut. */
 TEST_F(path, unreadable)
 {
 	const void *fresh =
