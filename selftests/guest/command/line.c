@@ -44,7 +44,8 @@ enum { LOST, CHANGED, PUT_IN, FAULTS };
 
 static struct {
 	uint64_t every, keep, seed, speed; /* options -e, -k, -r, -s */
-	uint64_t came, went, faults[FAULTS];
+	uint64_t came, went;		   /* bytes read and written */
+	uint64_t faults[FAULTS];
 	unsigned int losing; /* bytes of the current run still to be lost */
 	const char *text;    /* text to wait for, or NULL */
 	char sign[256];	     /* file to create when it has come */

@@ -334,6 +334,13 @@ TEST_F(path, unreadable)
 #define BEFORE	100 /* bytes of the path in the first page */
 #define AREA	700 /* bytes that change, more than are recorded */
 
+/**
+ * struct changer - the thread that changes the path
+ * @low: the memory of the path
+ * @changes: number of changes so far
+ * @ends: set by the test to end the thread
+ * @failed: one of its calls has failed
+ */
 struct changer {
 	struct low *low;
 	atomic_long changes;
