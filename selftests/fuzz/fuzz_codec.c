@@ -18,7 +18,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
-/* Return the n-th readable format that is not native, or NULL. */
+/* Return the n-th readable format that is not native, from 1 on; NULL: there is none. */
 static const char *input_name(unsigned int n)
 {
 	const struct ktape_codec *codec;

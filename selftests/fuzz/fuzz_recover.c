@@ -36,6 +36,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	if (!(data[0] & 1))
 		image_seal(&image);
 	image_recover(image.data, image.size, &res);
+	/*
+	 * Whatever was changed: all packets that were recovered are in order and can be read,
+	 * unless the image has another UUID now, which they have then, too.
+	 */
 	assert(!res.back);
 	assert(!res.bad_packets || memcmp(image.super->uuid, image_info.uuid, 16));
 	ktape_recovered_release(&res.r);

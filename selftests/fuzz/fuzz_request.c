@@ -4,8 +4,8 @@
  * feed.  The functions of libmicrohttpd and the conversions are replaced; the folder is a
  * real one.
  *
- * Whatever is asked for, only the trace in the folder may be converted, and nothing at all
- * without the token and the right Host.
+ * Whatever is asked for, only the trace in the folder may be opened and converted, and nothing
+ * at all without the token, or by another method than GET and HEAD.
  */
 #include <assert.h>
 #include <errno.h>
@@ -26,7 +26,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 static MHD_AccessHandlerCallback handler;
 static const char *host;
 static unsigned int status;
-static unsigned int conversions;
+static unsigned int conversions; /* begun for this request, and files that it gets as they are */
 static ino_t trace; /* the one that may be opened */
 
 struct MHD_Response {
@@ -215,6 +215,7 @@ int serve_child_start(const char *const words[SERVE_WORDS], int fd, int client,
 	return 0;
 }
 
+/* The first conversion of a request begins well, a second one would not. */
 int serve_child_wait_begun(struct serve_child *c)
 {
 	(void)c;
@@ -241,8 +242,8 @@ void serve_child_end_all(void)
 /* ---- the target ------------------------------------------------------------------ */
 
 /*
- * Make a folder with a trace, a hidden file, and beside it a file and a link that lead out
- * of the folder.
+ * Make a folder with a trace, a hidden file, and links that lead out of it, one of them to a file
+ * beside it.  Return: its descriptor.
  */
 static int make_served_folder(void)
 {
@@ -296,10 +297,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	host++;
 	/* libmicrohttpd accepts no path without it. */
 	if (*url == '/') {
-		/* The last digit of the port chooses whether Perfetto may ask. */
+		/* The input's last bit chooses the port: on 9001 pages of Perfetto may ask. */
 		s.port = len && data[len - 1] & 1 ? 9001 : 8000;
 		status = 0;
 		conversions = 0;
+		/* libmicrohttpd calls it for the head, and again if it has not answered then. */
 		do {
 			assert(handler(&s, NULL, url, method, "HTTP/1.1", NULL,
 				       &no_body, &state) == MHD_YES);

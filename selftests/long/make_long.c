@@ -14,6 +14,7 @@
  * to report.  Only the open packets are in memory.  The same arguments give the same
  * trace.
  */
+/* For lib_sim_work.h: the size of the machine, and of its packets in bytes. */
 #define SIM_CPUS     8U
 #define SIM_THREADS  64
 #define TRACE_PACKET (256 << 10)
@@ -39,7 +40,14 @@ enum {
 	SOFTIRQ_NET = 3
 };
 
-/* The next event of a CPU. */
+/**
+ * struct step - an event that comes next on a CPU
+ * @opcode: opcode
+ * @dat20: its 20-bit data
+ * @words: number of argument words, at most 2
+ * @a: first argument word
+ * @b: second one
+ */
 struct step {
 	unsigned int opcode;
 	uint32_t dat20;
@@ -68,6 +76,7 @@ struct cpu {
 	uint32_t call[SIM_THREADS];
 };
 
+/* Events that the sessions of the simulator do not record by default. */
 static const unsigned int more_events[] = {
 	KTAPE_EV_SCHED_WAKING,	    KTAPE_EV_SCHED_WAKEUP,
 	KTAPE_EV_LOCAL_TIMER_ENTRY, KTAPE_EV_LOCAL_TIMER_EXIT,
@@ -100,7 +109,10 @@ static uint32_t choose_thread(struct sim *s, uint64_t set)
 	return n;
 }
 
-/* Let the CPU go to another runnable thread, or to none. */
+/*
+ * Let the CPU go to another runnable thread.  With a @state that thread sleeps from then on, so the
+ * CPU goes idle if there is no other; without, it is preempted, and runs on if there is none.
+ */
 static void leave_cpu(struct sim *s, struct cpu *c, unsigned int cpu, uint32_t state)
 {
 	uint64_t others = c->ready;
@@ -217,6 +229,7 @@ static void write_closed_packets(struct sim *s, struct ktape_ctf *ctf)
 		}
 		r->nr = 0;
 	}
+	/* The simulator's list of what it has written, which only unit tests compare. */
 	s->nr_truth = 0;
 }
 

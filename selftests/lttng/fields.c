@@ -32,7 +32,7 @@ static const double floats[] = {
 	1e-30, 1e300, 123456.789, 1.0 / 0.0, -1.0 / 0.0,
 };
 
-/* babeltrace2 2.0 prints the last text of a field that is empty: so none is. */
+/* For an empty text babeltrace2 2.0 prints the one that the field had before: so none is empty. */
 static const char *const texts[] = {
 	"plain",
 	"with \"quotes\" and \\",

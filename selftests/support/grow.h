@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Arrays of tests that grow. A test without memory ends: it has nothing to say. */
+/* Arrays of tests that grow. A test that gets no memory aborts, because it could not go on. */
 #ifndef _GROW_H
 #define _GROW_H
 
 #include <stdlib.h>
 
+/* As realloc(), but never NULL. */
 static inline void *grow_to(void *v, size_t bytes)
 {
 	v = realloc(v, bytes);

@@ -13,7 +13,10 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Return the length of the UTF-8 character at @p, or 0 if that is none in its shortest form. */
+/*
+ * Return the length of the UTF-8 character at @p, or 0 if that is none in its shortest form.
+ * Surrogates and numbers above 0x10ffff are taken for characters.
+ */
 static inline size_t json_utf8(const unsigned char *p)
 {
 	static const struct {

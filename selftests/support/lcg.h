@@ -21,6 +21,7 @@ static inline uint32_t lcg_below(uint64_t *seed, uint32_t n)
 	return lcg_next(seed) % n;
 }
 
+/* Return a number of 64 bits, made of three. */
 static inline uint64_t lcg_next64(uint64_t *seed)
 {
 	uint64_t high = lcg_next(seed), low = lcg_next(seed);

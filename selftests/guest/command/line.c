@@ -7,7 +7,7 @@
  *   SENDER, RECEIVER	links to the terminals, which are created
  *   -e N		one fault in N bytes (default 0: none)
  *   -k N		no fault in the first N bytes
- *   -r N		seed (default 1)
+ *   -r N		seed (default 0)
  *   -s N		speed limit in bytes per second (default 0: none)
  *   -t TEXT		create the file SENDER.there when TEXT has come and the
  * 			receiver has read it
@@ -44,7 +44,8 @@ enum { LOST, CHANGED, PUT_IN, FAULTS };
 
 static struct {
 	uint64_t every, keep, seed, speed; /* options -e, -k, -r, -s */
-	uint64_t came, went, faults[FAULTS];
+	uint64_t came, went;		   /* bytes read and written */
+	uint64_t faults[FAULTS];
 	unsigned int losing; /* bytes of the current run still to be lost */
 	const char *text;    /* text to wait for, or NULL */
 	char sign[256];	     /* file to create when it has come */
@@ -215,7 +216,7 @@ static bool parse_line_options(int argc, char **argv)
 			line.keep = v;
 			break;
 		case 'r':
-			line.seed = v * 2 + 1;
+			line.seed = v * 2 + 1; /* 0 gives the default */
 			break;
 		case 's':
 			line.speed = v;

@@ -58,7 +58,10 @@ static inline long kt_send_messages(void)
 	for (int i = 0; i < 1024; i++)
 		m.bytes[i] = KT_PATTERN;
 	for (size_t size = 64; size <= 8192; size *= 2) {
-		/* A message has a head of 48 bytes, and pieces of a page at most. */
+		/*
+		 * A message has a head of 48 bytes and is cut into pieces of a page at most, of
+		 * which each but the first has a head of 8.
+		 */
 		size_t length = size - 56;
 
 		for (int queue = 0; queue < 8; queue++) {
@@ -347,7 +350,10 @@ static inline void kt_leak_text(struct kt_leak *l, const struct kt_rec *r)
 	}
 }
 
-/* Search a record: its 64-bit fields, each offset of its texts, and its padding. */
+/*
+ * Search a record: its 64-bit fields, each offset of its texts, and its padding.  A record has 8
+ * bytes before its arguments and 4 before its blob, and is padded to a multiple of 8.
+ */
 static inline void kt_leak_record(struct kt_leak *l, const struct kt_rec *r)
 {
 	const struct kt_wide w = kt_wide_args_of(r->op);

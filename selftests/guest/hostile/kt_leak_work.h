@@ -2,6 +2,7 @@
 /*
  * Cause every event that a guest can cause, for t_hostile_leak, which searches the records.
  * The steps are short enough for a ring of 1 MiB: a flood would overwrite what is rare.
+ * KT_PATTERN is what kt_leak.h, which has to be included before, searches for.
  */
 #ifndef _KT_LEAK_WORK_H
 #define _KT_LEAK_WORK_H
@@ -17,7 +18,7 @@
 
 #define KT_WORKERS 4
 
-/* ---- threads that work all the time ------------------------------------------- */
+/* ---- threads that call, fault and send signals ----------------------------------- */
 
 static inline bool kt_is_one_byte(ssize_t n)
 {
@@ -39,9 +40,9 @@ static inline void kt_fill_stack(void)
 }
 
 /*
- * Leave the pattern in objects of the slabs that are not of a memory cgroup's, as those of
- * messages are: the value of an attribute is copied to one before the file refuses it. The
- * next caller on this CPU gets that object.
+ * Leave the pattern in objects of the slabs that no memory cgroup pays for; those of messages
+ * (kt_fill_slabs()) are paid for, and come from other slabs.  The value of an attribute is
+ * copied to such an object before the file refuses it. The next caller on this CPU gets it.
  */
 static inline void kt_fill_objects(int fd)
 {
@@ -80,6 +81,7 @@ static inline void *kt_worker_main(void *failed)
 		close(p[1]);
 		if (!ok)
 			return failed;
+		/* The program has a handler for it, see kt_alarms(). */
 		pthread_kill(pthread_self(), SIGALRM);
 		usleep(100);
 		kt_getppids(50);
@@ -228,7 +230,10 @@ static inline int kt_read_disk(const char *path)
 	return ret;
 }
 
-/* Disks and network. */
+/*
+ * Read a block of a disk without requests (brd), if the kernel has it, and one of a disk whose
+ * requests an I/O scheduler queues.
+ */
 static inline int kt_step_devices(void)
 {
 	int brd = kt_modprobe("brd"), ret = 0;
@@ -292,7 +297,7 @@ static inline int kt_step_spans(void)
  * struct kt_step - something that causes events
  * @name: what
  * @cause: causes them
- * @narrow: calls are recorded without their arguments
+ * @narrow: calls are recorded without their arguments (sys_enter instead of sys_enter_wide)
  * @spans: pairs of events are recorded as spans
  */
 struct kt_step {

@@ -122,7 +122,7 @@ static inline bool kt_peer_look(struct kt_peer *peer, void *p, struct kt_look *l
 	       recv(peer->to, l, sizeof(*l), 0) == sizeof(*l);
 }
 
-/* Let it make a mapping.  Return: the address in its memory; NULL: it has none. */
+/* Let it make a mapping.  Return: the address in its memory; NULL: it has none, or has ended. */
 static inline void *kt_peer_map(struct kt_peer *peer, uint64_t off, size_t size)
 {
 	struct kt_peer_ask ask = { .off = off, .size = size };

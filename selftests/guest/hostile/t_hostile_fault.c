@@ -15,7 +15,10 @@
 
 static struct kt_traps traps;
 
-/* Return the address of @size bytes, of which those beyond @keep cannot be accessed. */
+/*
+ * Return the address of @size bytes, of which those beyond @keep cannot be accessed. 1000 is more
+ * than any structure here has: all can be.
+ */
 static void *partly(const void *bytes, size_t size, size_t keep)
 {
 	if (keep > size)

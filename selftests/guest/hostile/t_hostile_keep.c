@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A user without capabilities who may read keeps descriptors of sessions: plain,
+ * A user without capabilities who may read (the member) keeps descriptors of sessions: plain,
  * mapped, dup'ed, in flight between sockets, asleep in read() and poll().  An ended
  * session gives back its number at once, and its rings when its time (KTAPE_GRACE_MS) is
  * over or another session needs them.  Then its readers get ESTALE, and a bus error from a
@@ -46,7 +46,10 @@ FIXTURE_TEARDOWN(keep)
 	EXPECT_EQ(0, kt_rmmod_ktape());
 }
 
-/* Bytes for each CPU, so that the rings of three sessions fit, and of six do not. */
+/*
+ * Bytes for each CPU, so that the rings of three sessions fit, and of six do not: all rings may
+ * take half of the memory, those of one session take between a twelfth and a sixth.
+ */
 static uint64_t large_ring(int cpus)
 {
 	struct sysinfo info;
@@ -143,7 +146,10 @@ struct kept {
 	struct kt_map map;
 };
 
-/* A process that reads or polls until the session has ended, and then stays. */
+/*
+ * Start a process that reads or polls until the session has ended, and then stays.  Return: the
+ * process, once it has no other descriptor, or a negative number.
+ */
 static pid_t sleep_on(int fd, bool polls)
 {
 	struct pollfd p = { .fd = 0, .events = POLLPRI };
@@ -250,7 +256,7 @@ TEST_F_TIMEOUT(keep, all_ways, 300)
 		close(fd);
 		EXPECT_EQ(-ENOENT, kt_attach(self->member, name, 0));
 	}
-	/* Sessions whose memory was needed have lost their rings, the others not yet. */
+	/* Sessions whose memory was needed have lost their rings; the last ones, at most 5, keep them. */
 	EXPECT_GE(5, count_ended(self->root));
 	EXPECT_EQ(0, wait_for_ended(self->root, 0));
 	after = kt_free_kib();
@@ -401,7 +407,7 @@ TEST_F_TIMEOUT(keep, with_control, 120)
 /* Users without control rights have few descriptors; root is not counted. */
 TEST_F_TIMEOUT(keep, quota, 60)
 {
-	static const int each = 64, all = 512;
+	static const int each = 64, all = 512; /* as in module/dev/quota.c */
 	int fds[512], nr = 0, fd = -1, own;
 	uid_t uid;
 

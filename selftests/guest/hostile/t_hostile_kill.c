@@ -42,7 +42,7 @@ static void be_recorder(bool to_pipe)
 	_exit(127);
 }
 
-/* A consumer for which a discard session waits. */
+/* A registered consumer: its session discards events rather than what it has not read. */
 static void be_consumer(void)
 {
 	struct ktape_consumer c = { .size = sizeof(c),

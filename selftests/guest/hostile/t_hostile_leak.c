@@ -191,7 +191,10 @@ TEST_F_TIMEOUT(leak, new_rings, 600)
 
 /* ---- records --------------------------------------------------------------- */
 
-/* Ask for all events, for stacks of some, and for what the step wants. */
+/*
+ * Ask for all events and for stacks of some.  In a narrow step calls are recorded without their
+ * arguments, in one for spans each begin and end as one event (gates of 0 ns).
+ */
 static int ask_for_all(FIXTURE_DATA(leak) * self, const struct kt_step *step)
 {
 	struct ktape_profile all = { .op = KTAPE_PROFILE_SET };
@@ -246,7 +249,10 @@ static void leak_round(struct __test_metadata *_metadata, FIXTURE_DATA(leak) * s
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_CLEAR));
 }
 
-/* Record and search what only a session with a full ring has. */
+/*
+ * Record and search what only a session with a full ring has.  The last step causes the most
+ * events.
+ */
 static void leak_full(struct __test_metadata *_metadata,
 		      FIXTURE_DATA(leak) * self, uint32_t mode)
 {
@@ -339,12 +345,15 @@ static void leak_log(struct __test_metadata *_metadata, FIXTURE_DATA(leak) * sel
 	}
 	TH_LOG("%llu texts of the kernel's log were left out",
 	       (unsigned long long)texts);
-	/* A stock kernel would WARN if they were counted. */
+	/*
+	 * On kernels that WARN if the log is recorded, the stock one among them, this session does
+	 * not even count its texts.
+	 */
 	if (is_kernel("debug"))
 		EXPECT_LT(100, texts);
 }
 
-/* Find a function that the registry names. */
+/* Return the token of a function that the registry names, 0 if there is none. */
 static uint32_t some_function_token(void)
 {
 	size_t nr;
@@ -357,8 +366,9 @@ static uint32_t some_function_token(void)
 }
 
 /*
- * The tokens of functions, -1 behind each, are no addresses.  Another number before the -1, or
- * another one behind the token, makes an address of it.
+ * The token of a function with -1 behind it looks like an address of the kernel, but is none: a
+ * record of a timer may have the two side by side (kt_is_function_token()).  With another number
+ * in place of the token, or of the -1, it counts as an address.
  */
 static void expect_tokens_known(struct __test_metadata *_metadata)
 {
@@ -384,12 +394,13 @@ static void expect_tokens_known(struct __test_metadata *_metadata)
 
 TEST_F_TIMEOUT(leak, records_of_all_events, 3600)
 {
+	/* Each value marker is to fire it, which is recorded, too. */
 	const struct ktape_trigger value = { .opcode = KTAPE_EV_MARK_VALUE };
 	uint64_t enough = kt_tries(RECORDS);
 	struct coverage c = { .missing = 1 };
 	int rounds = 0;
 
-	kt_alarms(0);
+	kt_alarms(0); /* sets the handler: the threads of a step send SIGALRM to themselves */
 	kt_fill_slabs();
 	self->probe = kt_probe_add(self->dev, "vfs_read", 0, KTAPE_PROBE_ARGS_MAX);
 	EXPECT_TRUE(self->probe >= KTAPE_OP_PROBE || !is_known_kernel());
@@ -544,7 +555,10 @@ TEST_F_TIMEOUT(leak, log_of_a_reader, 600)
 	EXPECT_EQ(1, is.refused);
 	EXPECT_EQ(0, is.texts);
 	EXPECT_EQ(0, is.addresses);
-	/* The texts that the reader did not get are in the session of root. */
+	/*
+	 * The texts that the reader did not get are in the session of root, some with addresses:
+	 * so those that the reader could have found were there.
+	 */
 	search_session(with, &self->records);
 	EXPECT_LT(10, self->records.of[KTAPE_EV_CONSOLE]);
 	EXPECT_LT(5, self->records.addresses);
@@ -628,9 +642,10 @@ static void plant_in_copy(struct __test_metadata *_metadata,
 }
 
 /*
- * A text has an address at each of 8 places, of which two are aligned, and another text is
- * old: both are in the ring and in what is read.  A name has an address, so it is in the
- * registry.  It stays there, so this is the last test.
+ * Texts have an address at each of 8 offsets, and one text has half of the pattern of old memory.
+ * The search of bytes, in the ring and in what is read, finds the address at the two offsets that
+ * are multiples of 4, that of records finds all 8.  A thread's name has an address, so it is in
+ * the registry.  It stays there, so this is the last test.
  */
 TEST_F_TIMEOUT(leak, what_is_planted, 120)
 {

@@ -3,7 +3,8 @@
  * Map, unmap, protect, advise, move, lock, fork, read from outside and fault by
  * userfaultfd, in random order and with random ranges.  Whatever the kernel allows:
  * nothing becomes writable or executable, no byte beyond a region is seen, what is
- * mapped equals what is in the ring, and at the end no page is mapped any more.
+ * mapped equals what is in the ring, and at the end no page is mapped any more.  What the
+ * test has mapped and found is in @st of kt_held.h.
  */
 #include <linux/userfaultfd.h>
 #include <sys/ptrace.h>
@@ -243,6 +244,7 @@ static void try_tracer(const struct held *h)
 		word = ptrace(PTRACE_PEEKDATA, pid, h->p + at, 0);
 		is = content_at(h->off + at);
 		st.allowed += !errno;
+		/* The last region, the registry, changes meanwhile. */
 		if (!errno && is && h->off + at < st.e[st.l.nr - 1].offset &&
 		    memcmp(&word, is, sizeof(word)))
 			note_mapping_error("peeked at other bytes");
@@ -450,7 +452,10 @@ TEST_F_TIMEOUT(hostile, mappings, 3600)
 			EXPECT_EQ(0, munmap(st.held[i].p, st.held[i].size));
 		}
 	EXPECT_STREQ("", st.wrong);
-	/* Only the mapping of the whole region is left, then none. */
+	/*
+	 * Only the mapping of the whole region is left, then none.  The registry, the last
+	 * region, is not of this session alone.
+	 */
 	for (__u32 i = 0; i + 1 < st.l.nr; i++) {
 		for (size_t at = 0; at < region_size(&st.e[i]); at += PAGE) {
 			(void)*(volatile char *)(st.copy[i] + at);

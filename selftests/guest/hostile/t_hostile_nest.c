@@ -92,7 +92,10 @@ static void check_storm_record(int cpu, const struct kt_rec *r)
 	records++;
 }
 
-/* Read what is published of a CPU.  A whole block is given back to the writer. */
+/*
+ * Read what is published of a CPU.  A block behind which another one has begun is closed: its
+ * head says where its records end.
+ */
 static void read_ring(int cpu)
 {
 	struct seen *s = &seen[cpu];
@@ -123,6 +126,7 @@ static void read_ring(int cpu)
 	}
 }
 
+/* Give the blocks that were read as a whole back to the writers. */
 static void report_read_positions(int cpus)
 {
 	struct ktape_position p[CPUS_MAX];
@@ -169,7 +173,10 @@ static bool is_reader_behind(int cpus)
 	return false;
 }
 
-/* Compare what was read with what the module counted. */
+/*
+ * Compare what was read with what the module counted, and add that up: the events of each level
+ * in @of, the interrupts in the middle of an event in @nested.
+ */
 static void compare_storm_counts(struct __test_metadata *_metadata,
 				 uint64_t *of, uint64_t *nested)
 {

@@ -31,6 +31,7 @@ FIXTURE_SETUP(wait)
 	ASSERT_LE(0, self->root);
 	self->fd = kt_named(self->root, "wait", KTAPE_MODE_DISCARD, RING, BLOCK, 0);
 	ASSERT_LE(0, self->fd);
+	/* Drop no event before a ring is full; evict no consumer because it stands still. */
 	ASSERT_EQ(0, kt_policy(self->fd, KTAPE_POLICY_SET, 0, 0, &p));
 	ASSERT_EQ(0, kt_profile_only(self->fd, KT_OPS(KTAPE_EV_SYS_ENTER)));
 	ASSERT_EQ(0, kt_pin(0));
@@ -57,6 +58,13 @@ static void read_into_ledger(struct kt_ledger *l, struct kt_buf *b, int fd)
 		kt_read_and_parse(&l->t, b, fd, 65536);
 }
 
+/**
+ * struct reported - records of evicted readers, for which the session does not wait any more
+ * @nr: number of records
+ * @reader: number of the reader, by the last of them
+ * @tid: process that made the session wait for it
+ * @ms: for how long it had not moved; 0: the session need not wait for it
+ */
 struct reported {
 	uint32_t nr, reader, tid, ms;
 };

@@ -224,7 +224,7 @@ TEST_F_TIMEOUT(emit, all_forms_of_a_program, 120)
 	close(m);
 }
 
-/* Return true if all words of a stored TraceEvent are equal. */
+/* Return true if all words of a stored TraceEvent are equal, as written: it is not torn. */
 static bool has_equal_words(const struct kt_emit_rec *v)
 {
 	uint32_t words[15];
@@ -238,6 +238,7 @@ static bool has_equal_words(const struct kt_emit_rec *v)
 	return true;
 }
 
+/* Tasks, interrupts and a sink emit into each other: each event arrives once, and whole. */
 TEST_F_TIMEOUT(emit, contexts_that_nest, 120)
 {
 	/* Code words as in modules/ktape_nest.c: a blob and 7 arguments. */
@@ -256,8 +257,9 @@ TEST_F_TIMEOUT(emit, contexts_that_nest, 120)
 	irqs = kt_parameter("ktape_nest", "in_interrupts");
 	EXPECT_EQ(0, kt_parameter("ktape_nest", "torn"));
 	/*
-	 * Four writers may nest. The fifth is counted as lost, which ends the
-	 * recursion.
+	 * The module has a sink, a function that ktape calls with each event of
+	 * a kind, and which emits that event again. Four writers may nest. The
+	 * fifth is counted as lost, which ends the recursion.
 	 */
 	EXPECT_EQ(5, kt_parameter("ktape_nest", "in_sinks"));
 	EXPECT_EQ(4, kt_emit_count(&seen, KTAPE_EV_TRACE_EVENT, sink));
@@ -326,7 +328,10 @@ TEST_F_TIMEOUT(emit, rcu_not_watching, 120)
 	close(fd);
 }
 
-/* Without a session the calls do nothing and nothing is counted. */
+/*
+ * While no session asks for these events the calls do nothing and nothing is counted. Session 0,
+ * which @dev is, first records switches only.
+ */
 TEST_F_TIMEOUT(emit, without_a_session, 120)
 {
 	int dev = kt_open(O_RDWR), m = ktape_mark_open(), i;
@@ -340,7 +345,7 @@ TEST_F_TIMEOUT(emit, without_a_session, 120)
 	EXPECT_EQ(0, kt_rmmod("ktape_emit"));
 	for (i = 0; i < 10; i++)
 		EXPECT_EQ(0, ktape_mark(m, 1, "unheard"));
-	/* A session is started again while the module is loaded. */
+	/* The profile has the events again while the module is loaded. */
 	ASSERT_EQ(0, kt_insmod(MODULE, ""));
 	ASSERT_EQ(0, kt_emit_counts(dev, &after, &rate));
 	EXPECT_EQ(before, after);

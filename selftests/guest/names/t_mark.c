@@ -148,6 +148,7 @@ static const struct {
 	{ -ENOTTY, KTAPE_IOC_PROFILE, { .size = 64 } },
 };
 
+/* Each call has its result, and changes nothing in its structure. */
 TEST_F_TIMEOUT(mark, values, 60)
 {
 	int m = ktape_mark_open();
@@ -165,6 +166,11 @@ TEST_F_TIMEOUT(mark, values, 60)
 	close(m);
 }
 
+/*
+ * A structure may be as short as 8 bytes, its size and the first number: further members are taken
+ * as 0. It may be longer than the module's, up to a page, if what is beyond is 0. Each access
+ * that faults is EFAULT.
+ */
 TEST_F_TIMEOUT(mark, sizes, 60)
 {
 	static const unsigned long cmds[] = { KTAPE_MARK_IOC_MARK,
@@ -191,6 +197,7 @@ TEST_F_TIMEOUT(mark, sizes, 60)
 		memcpy(p, &args[i], sizeof(args[i]));
 		for (*size = 0; *size < 8; ++*size)
 			EXPECT_EQ(-EINVAL, kt_ioctl(m, cmds[i], p));
+		/* 8, 64, and so on, to a page exactly. */
 		for (; *size <= (uint32_t)page; *size += 56)
 			EXPECT_EQ(0, kt_ioctl(m, cmds[i], p));
 		*size = page + 1;
@@ -217,6 +224,10 @@ TEST_F_TIMEOUT(mark, sizes, 60)
 
 /* ---- text --------------------------------------------------------------------- */
 
+/*
+ * Each write() is one text without its last line feed, of 1024 bytes at most, and takes all that it
+ * was given. The message of a mark is cut at the same length.
+ */
 TEST_F_TIMEOUT(mark, text, 60)
 {
 	static char text[5000];
@@ -247,6 +258,7 @@ TEST_F_TIMEOUT(mark, text, 60)
 	ASSERT_EQ(7, seen.nr);
 	for (int i = 0; i < 3; i++) {
 		EXPECT_EQ(1024, seen.v[i].size);
+		/* Is it cut off? */
 		EXPECT_EQ(i > 0, seen.v[i].dat20);
 		EXPECT_EQ(0, memcmp(seen.v[i].blob, text, 1024));
 	}
@@ -260,6 +272,7 @@ TEST_F_TIMEOUT(mark, text, 60)
 
 /* ---- rights --------------------------------------------------------------------- */
 
+/* The node is root's, for writing only. */
 TEST_F_TIMEOUT(mark, access_rights, 60)
 {
 	struct stat st;
@@ -283,6 +296,10 @@ static int name(int m, uint32_t type, uint32_t id, const char *text)
 	return ret;
 }
 
+/*
+ * Without capabilities a user who may open the node emits all but exceptions, and names markers,
+ * but none that root has named.
+ */
 TEST_F_TIMEOUT(mark, without_rights, 60)
 {
 	struct ktape_object_entry e;
@@ -349,6 +366,7 @@ static int names_as(uid_t uid, uint32_t first)
 	_exit(ret == -ENOSPC ? n : 253);
 }
 
+/* Each user may have so many names, which no other user may change. */
 TEST_F_TIMEOUT(mark, names_of_one_user, 60)
 {
 	int m;
@@ -380,6 +398,7 @@ static void try_mark(uint64_t n)
 			   1, __ATOMIC_RELAXED);
 }
 
+/* Each mark is recorded, or refused and counted as lost by the rate limit. */
 TEST_F_TIMEOUT(mark, rate_is_exact, 60)
 {
 	struct kt_load load[64];
@@ -463,7 +482,10 @@ static int as_another(int n, int go, int calls)
 	_exit(got);
 }
 
-/* More descriptors, processes or user ids must not raise the limit. */
+/*
+ * More descriptors, processes or user ids must not raise the limit, which for all users together
+ * is USERS_AT_ONCE times that of one.
+ */
 TEST_F_TIMEOUT(mark, rate_of_all, 60)
 {
 	int go[2], fd, status, got = 0;

@@ -98,7 +98,7 @@ TEST_F(names, born_before_the_module)
 	close(fd);
 }
 
-/* The priority of a thread at START and at STOP. */
+/* The priority of a thread at START and at STOP; param2 has it below the policy. */
 TEST_F(names, priority_changes)
 {
 	struct sched_param rt = { .sched_priority = 7 };
@@ -129,6 +129,7 @@ static void take_thread_name(const struct ktape_block *b,
 {
 	struct reported *t = arg;
 
+	/* A stream begins with the whole registry, which is no news. */
 	if (b->kind == KTAPE_RING_REGISTRY || r->op != KTAPE_EV_REGISTRY ||
 	    (r->dat20 & 0xff) != KTAPE_OBJ_THREAD)
 		return;
@@ -307,7 +308,10 @@ static bool is_program(const struct ktape_object_entry *e)
 	return e->id == (uint32_t)program && !e->died;
 }
 
-/* Start a program with this file name. Return: once its comm is @comm. */
+/*
+ * Start a program with this file name, and wait until its comm is @comm. /bin/sh is busybox,
+ * which does what argv[0] says: sleep.
+ */
 static void start_sleep_program(struct __test_metadata *_metadata,
 				const char *name, const char *comm)
 {
@@ -425,7 +429,10 @@ static void check_reused_number(struct __test_metadata *_metadata,
 	ASSERT_LE(0, fd);
 	ASSERT_EQ(0, kt_fire(first, 1));
 	ASSERT_EQ(0, kt_wait_object_name(type, id, name));
-	/* Until the next tick the name that was just checked would be taken. */
+	/*
+	 * The module checks the name of a number at most once a tick; until the next one the
+	 * events of a new owner would have the old name.
+	 */
 	usleep(50000);
 	ASSERT_EQ(0, kt_fire(other, 1));
 	for (int i = 0;
@@ -477,6 +484,10 @@ static bool is_cgroup(const struct ktape_object_entry *e)
 	return e->id == (uint32_t)cgroup && e->param1 == cgroup >> 32;
 }
 
+/*
+ * A cgroup has the number of its folder's inode as id and param1, its parent's as param2. Once it
+ * is removed, its entry says so.
+ */
 TEST_F(names, cgroups)
 {
 	struct ktape_object_entry e;
@@ -491,6 +502,7 @@ TEST_F(names, cgroups)
 	ASSERT_EQ(0, stat(CGROUPS "/kt_a_name_that_is_longer_than_31", &st));
 	cgroup = st.st_ino;
 	ASSERT_TRUE(find_registry_object(KTAPE_OBJ_CGROUP, is_cgroup, &e));
+	/* The last 31 bytes of its path. */
 	EXPECT_STREQ("t_a_name_that_is_longer_than_31", e.name);
 	EXPECT_EQ((uint32_t)root.st_ino, e.param2);
 	EXPECT_EQ(0, e.died);

@@ -9,6 +9,11 @@
 #include "kt_emit.h"
 #include "kt_probe.h"
 
+/*
+ * Modules with a sink. SINK's wants marks and exceptions; the module does not unregister it with
+ * forget=1, and fails to load with fail=1. ECHO's emits a mark with id 0xec40 for each mark, also
+ * for its own. NAMER's tries to give a name to marker 0x4a3e; the module itself names 0x4a3f.
+ */
 #define SINK	 "/tests/ktape_sink.ko"
 #define ECHO	 "/tests/ktape_echo.ko"
 #define NAMER	 "/tests/ktape_namer.ko"
@@ -79,6 +84,7 @@ FIXTURE_TEARDOWN(sink)
 	close(self->dev);
 }
 
+/* Two of the four events are wanted. */
 TEST_F_TIMEOUT(sink, gets_what_it_wants, 120)
 {
 	ASSERT_EQ(0, kt_insmod(SINK, ""));
@@ -185,6 +191,7 @@ TEST_F_TIMEOUT(sink, init_fails_under_load, 120)
 	EXPECT_EQ(0, kt_rmmod("ktape_sink"));
 }
 
+/* Each mark calls the sink until it has nested DEPTH times, and each echo is recorded. */
 TEST_F_TIMEOUT(sink, recursion_ends, 120)
 {
 	int fd = kt_emit_session(1 << 20);

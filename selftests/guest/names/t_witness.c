@@ -54,7 +54,7 @@ struct name {
  * @nr: entries of @log
  * @nr_names: entries of @names
  * @log: records of the thread of the test; switches and exits of all threads
- * @names: registry records, checkpoint included
+ * @names: registry records, with those of the whole registry at the beginning of the stream
  */
 struct trace {
 	int32_t tid[CPUS_MAX], self;
@@ -64,6 +64,10 @@ struct trace {
 	struct name names[LOG_MAX];
 };
 
+/*
+ * A packet's head has the thread at its first record, which has to be the one that the last switch
+ * went to. A packet that continues a block has the head of that block.
+ */
 static void take_packet_tid(const struct ktape_block *b, void *arg)
 {
 	struct trace *t = ((struct kt_ledger *)arg)->arg;
@@ -271,7 +275,7 @@ TEST_F_TIMEOUT(witness, forks_and_exits, 1200)
 		ASSERT_NE(NULL, e);
 		EXPECT_EQ(pid[i], e->other);
 		EXPECT_EQ(pid[i], e->tgid);
-		EXPECT_EQ(0, e->nr);
+		EXPECT_EQ(0, e->nr); /* not a thread of this process */
 		ended = 0;
 		e = next_log_entry(self->t, &ended, KTAPE_EV_PROCESS_EXIT, pid[i]);
 		ASSERT_NE(NULL, e);

@@ -45,6 +45,7 @@ static int blocked_by(const struct kt_events *e, const char *caller,
 	return n;
 }
 
+/* A sleep that waits for no I/O; dat20 says so. */
 TEST_F(blocked, sleep)
 {
 	ASSERT_EQ(0, kt_events_start(&self->e, OPS));

@@ -64,7 +64,8 @@ static int read_direct(const char *path, uint64_t first, void *page)
 
 /*
  * Return the number of correct events of the reads, each counted once; -1 if
- * one is wrong.
+ * one is wrong. dat20 is what is done, the words are the device, two of the
+ * sector, and the bytes.
  */
 static int count_reads(const struct kt_hits *h, uint32_t op, uint32_t dev,
 		       uint64_t first)
@@ -83,7 +84,8 @@ static int count_reads(const struct kt_hits *h, uint32_t op, uint32_t dev,
 		}
 		if (hit->op != op || hit->args[0] != dev || at >= TIMES * STRIDE)
 			continue;
-		if (at % STRIDE || seen[at / STRIDE]++ || hit->dat20 || bytes != BYTES)
+		if (at % STRIDE || seen[at / STRIDE]++ ||
+		    hit->dat20 != OP_READ || bytes != BYTES)
 			return -1;
 		nr++;
 	}

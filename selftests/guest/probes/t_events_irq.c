@@ -9,10 +9,10 @@
 
 #define TIMES	    50
 #define MORE	    (TIMES + TIMES / 5) /* caused, where some may be merged */
-#define SPINNER	    1
-#define LOCAL_TIMER 236 /* vector of x86 */
-#define VEC_TASKLET 6	/* index in vectors[] */
-/* Longest name in the registry. */
+#define SPINNER	    1			/* CPU of threads that spin */
+#define LOCAL_TIMER 236			/* vector of x86 */
+#define VEC_TASKLET 6			/* index in vectors[] */
+/* generic_smp_call_function_single_interrupt(), cut to the longest name of the registry. */
 #define SMP_CALLBACK "generic_smp_call_function_singl"
 
 FIXTURE(irqs)
@@ -138,6 +138,7 @@ static int cause_ticks(void)
 	return 0;
 }
 
+/* The numbers must match /proc/interrupts, and each entry has its exit. */
 TEST_F_TIMEOUT(irqs, local_timer, 120)
 {
 	struct bracket loc = { "/proc/interrupts", "LOC" };
@@ -184,7 +185,8 @@ static int set_fifo(int32_t tid, int priority)
 	return sched_setscheduler(tid, SCHED_FIFO, &prio);
 }
 
-static int running_spinners(void)
+/* Return which of the two threads runs, -1: none yet. */
+static int running_spinner(void)
 {
 	return __atomic_load_n(&spin.running, __ATOMIC_RELAXED);
 }
@@ -207,6 +209,7 @@ static void *spinner(void *arg)
 	return NULL;
 }
 
+/* Start one or two of them, the second below the first.  Return: 0, or -1 if that failed. */
 static int start_spinners(int nr)
 {
 	memset(&spin, 0, sizeof(spin));
@@ -218,7 +221,7 @@ static int start_spinners(int nr)
 			usleep(1000);
 		if (set_fifo(spin.tid[i], i ? 5 : 10))
 			return -1;
-		while (!i && running_spinners())
+		while (!i && running_spinner())
 			kt_pause();
 	}
 	return 0;
@@ -242,7 +245,7 @@ static int cause_reschedules(void)
 		 * below.
 		 */
 		ret = set_fifo(spin.tid[1], i % 2 ? 5 : 20);
-		while (!ret && running_spinners() != !(i % 2))
+		while (!ret && running_spinner() != !(i % 2))
 			kt_pause();
 	}
 	stop_spinners(2);
@@ -325,6 +328,7 @@ FIXTURE_TEARDOWN(ipi)
 	kt_events_free(&self->e);
 }
 
+/* The numbers must match /proc/interrupts, and each entry has its exit. */
 TEST_F_TIMEOUT(ipi, counted, 120)
 {
 	struct bracket b = { "/proc/interrupts", variant->line };
@@ -377,9 +381,12 @@ TEST_F_TIMEOUT(irqs, raised, 120)
 /* ---- senders ----------------------------------------------------------------------- */
 
 /*
- * Count what this thread sent with a callback to one CPU or to a mask of CPUs,
- * between the first and the last event with the callback @mark. A CPU that has
- * the same call from another CPU pending is left out of the mask.
+ * Count what this thread sent with a callback to one CPU (number @to) or to a
+ * mask of CPUs (of those in @to), between the first and the last event with the
+ * callback @mark; these two count if @callback is the same pointer. A CPU that
+ * has the same call from another CPU pending is left out of the mask. The words
+ * of the record are the mask, if it has one, the function that sent, and the
+ * callback.
  */
 static int sent(const struct kt_events *e, const char *mark,
 		const char *callback, uint32_t op, uint64_t to)

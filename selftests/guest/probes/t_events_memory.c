@@ -18,9 +18,10 @@
 #define FAULT_WRITE 2
 #define FAULT_USER  4
 #endif
-#define FLAGS_MUTEX   32
-#define FLAGS_RT      8 /* of all sleeping locks with PREEMPT_RT */
-#define FLAGS_SPIN    1
+#define FLAGS_MUTEX 32
+#define FLAGS_RT    8 /* of all sleeping locks with PREEMPT_RT */
+#define FLAGS_SPIN  1
+/* What kt_fire allocates, as in modules/fire.c. */
 #define KMALLOC_BYTES 12345
 #define OBJECT_BYTES  3333
 #define PAGE_ORDER    3
@@ -150,6 +151,7 @@ TEST_F_TIMEOUT(memory, pages, 120)
 		if (hit->cpu != 1 || (hit->dat20 & 31) != PAGE_ORDER)
 			continue;
 		EXPECT_EQ(hit->op == KTAPE_EV_MM_PAGE_ALLOC ? 2 : 1, hit->nargs);
+		/* args[1] are the GFP flags. */
 		if (hit->op == KTAPE_EV_MM_PAGE_ALLOC && hit->args[1]) {
 			token[frees] = hit->args[0];
 			allocs = frees + 1;
@@ -168,6 +170,10 @@ TEST_F_TIMEOUT(memory, pages, 120)
 	}
 }
 
+/*
+ * An object has the same token when it is allocated and when it is freed, both by fire_kmalloc().
+ * Words of kmalloc: object, caller, bytes that were asked for, bytes that the slab has, GFP flags.
+ */
 TEST_F_TIMEOUT(memory, kmalloc, 120)
 {
 	char name[KTAPE_NAME_SIZE];
@@ -204,6 +210,7 @@ TEST_F_TIMEOUT(memory, kmalloc, 120)
 	EXPECT_EQ(TIMES, frees);
 }
 
+/* The same for objects of a cache, whose size is in dat20. */
 TEST_F_TIMEOUT(memory, kmem_cache, 120)
 {
 	int fd, allocs = 0, frees = 0;

@@ -185,7 +185,7 @@ TEST_F_TIMEOUT(sched, pi_setprio, 120)
 		       kt_thread_state(w.tid) != 'S')
 			usleep(1000);
 		ASSERT_EQ(0, unlock_pi(&futex));
-		/* Wait until the owner has unlocked, too. */
+		/* Wait until the new owner, the waiter, has unlocked, too. */
 		while (__atomic_load_n(&futex, __ATOMIC_ACQUIRE))
 			usleep(1000);
 	}

@@ -115,8 +115,8 @@ static int delivered(const struct kt_events *e, int32_t tid, int sig, int code,
 }
 
 /*
- * Return the token of the handler of @sig, 0 if the records have different
- * ones.
+ * Return the token of the handler of @sig that the deliveries to @tid have, 0 if there is none,
+ * if they have different ones, or if it is the default handler. 1 is SIG_IGN.
  */
 static uint32_t handler_of(const struct kt_events *e, int32_t tid, int sig)
 {

@@ -158,8 +158,9 @@ static uint64_t spans(const struct kt_events *e, uint32_t op, uint32_t nr,
 }
 
 /*
- * A handler that runs at START or at STOP has no span, so there may be two spans fewer than
- * the kernel counted.
+ * Return true if @n spans agree with the kernel's counts: before START, after it, before STOP and
+ * after it. A handler that runs at START or at STOP has no span, so there may be two spans fewer
+ * than the kernel counted.
  */
 static bool is_about(const struct bracket *b, int cpu, uint64_t n)
 {
@@ -167,6 +168,7 @@ static bool is_about(const struct bracket *b, int cpu, uint64_t n)
 	       n <= b->at[3].nr[cpu] - b->at[0].nr[cpu];
 }
 
+/* The spans must match /proc/interrupts. */
 TEST_F_TIMEOUT(irqs, spans, 120)
 {
 	uint64_t all = 0;

@@ -272,7 +272,10 @@ static const struct want {
 	{ "idle_miss", KTAPE_EV_CPU_IDLE_MISS, 1, 2 | 1 << 7 | 3 << 8 },
 	{ "frequency", KTAPE_EV_CPU_FREQUENCY, 1, 2, 1234567 },
 	{ "suspend", KTAPE_EV_SUSPEND_RESUME, 1, 1, -7, "kt-step" },
-	/* The resumed device's idle state is checked: RPM_ASYNC, RPM_GET_PUT. */
+	/*
+	 * The helper gets and puts a device: RPM_GET_PUT (4). Between the two, after resuming, the
+	 * kernel checks whether it is idle: RPM_ASYNC (1).
+	 */
 	{ "rpm", KTAPE_EV_RPM_RESUME, 1, 0, 4, "kt-fire.0" },
 	{ "rpm", KTAPE_EV_RPM_IDLE, 1, 0, 1, "kt-fire.0" },
 	{ "rpm", KTAPE_EV_RPM_IDLE, 1, 0, 4, "kt-fire.0" },

@@ -44,7 +44,10 @@ FIXTURE_TEARDOWN(timers)
 
 /* ---- setitimer() -------------------------------------------------------------- */
 
-/* Arm the timer for a distant time, a different one each time, and disarm it. */
+/*
+ * Return what call @i sets the timer to: a distant time, a different one each time, or, at every
+ * fourth call, nothing, which disarms it.
+ */
 static struct itimerval value_of(int i)
 {
 	const struct itimerval off = {};
@@ -296,6 +299,7 @@ TEST_F_TIMEOUT(naps, nanosleep, 120)
 				 KTAPE_EV_HRTIMER_EXPIRE_ENTRY, 0, token);
 		ASSERT_NE(NULL, v);
 		EXPECT_STREQ("hrtimer_wakeup", kt_symbol(&self->e, v->arg[1]));
+		/* How late it is, in ns. */
 		EXPECT_LE(0, (int32_t)v->arg[2]);
 		v = kt_next_with(&self->e, &after, KTAPE_EV_HRTIMER_EXPIRE_EXIT,
 				 0, token);
@@ -391,6 +395,7 @@ TEST_F_TIMEOUT(wheel, timer, 120)
 		ASSERT_NE(NULL, v);
 		fn = v->arg[1];
 		EXPECT_STREQ("kt_cause_timer_fn", kt_symbol(&self->e, fn));
+		/* How late it is, in jiffies. */
 		EXPECT_LE(0, (int32_t)v->arg[2]);
 	}
 	EXPECT_LE(TIMES / 2, near[0]);

@@ -90,6 +90,7 @@ TEST_F(kprobe, refused)
 		{ { .symbol = EXCLUDED }, -EINVAL },
 		{ { .symbol = EXCLUDED, .flags = 1 }, -EINVAL },
 		{ { .symbol = EXCLUDED_TOO }, -EINVAL },
+		/* A function of ktape itself. */
 		{ { .symbol = "kt_event_record_of" }, -EINVAL },
 		{ { .symbol = "kt_event_record_of", .flags = 1 }, -EINVAL },
 		{ { .symbol = "ktape_target", .flags = 2 }, -EINVAL },
@@ -98,11 +99,14 @@ TEST_F(kprobe, refused)
 		{ { .symbol = "ktape_target", .nargs = -1U }, -EINVAL },
 		{ { .symbol = "ktape_target", .flags = 1, .nargs = 2 }, -EINVAL },
 		{ { .symbol = "ktape_target", .flags = 1, .offset = 5 }, -EINVAL },
-		/* One of these offsets is the start of an instruction. */
+		/*
+		 * Only a probe at the entry has arguments. One of these offsets is the start of
+		 * an instruction.
+		 */
 		{ { .symbol = "ktape_target", .offset = 4, .nargs = 1 }, -EINVAL },
 		{ { .symbol = "ktape_target", .offset = 5, .nargs = 1 }, -EINVAL },
 		{ { .symbol = "ktape_target", .offset = 9, .nargs = 1 }, -EINVAL },
-		/* The middle of an instruction is refused. */
+		/* The middle of an instruction, and places beyond the function. */
 		{ { .symbol = "ktape_target", .offset = 1 }, -EINVAL },
 		{ { .symbol = "ktape_target", .offset = 1ULL << 32 }, -EINVAL },
 		{ { .symbol = "ktape_target", .offset = -1ULL }, -EINVAL },
@@ -173,6 +177,10 @@ TEST_F(kprobe, rights)
 	close(fd);
 }
 
+/*
+ * As many probes fit as there are slots, each with an entry in the registry, which is dead once the
+ * probe is removed. A free slot is used again.
+ */
 TEST_F(kprobe, slots)
 {
 	struct ktape_object_entry e;
@@ -233,6 +241,10 @@ static void wait_for_detaching(int fd, unsigned int opcode)
 		usleep(100000);
 }
 
+/*
+ * A probe is attached while a session that has it in its profile records, and somewhat longer;
+ * hits count only while it records.
+ */
 TEST_F_TIMEOUT(kprobe, states, 120)
 {
 	struct ktape_event_info e = probe_event_info(self->main, SLOT(0));
@@ -270,6 +282,10 @@ static bool has_live_function(const struct kt_map *registry, const char *name)
 	return false;
 }
 
+/*
+ * When the probed module goes, its probes are gone for good, but keep their counts, and no entry of
+ * the registry says that the function is alive.
+ */
 TEST_F(kprobe, module_is_unloaded)
 {
 	ASSERT_EQ(SLOT(0), kt_probe_add(self->main, "ktape_target", 0, 4));
@@ -385,6 +401,10 @@ FIXTURE(values)
 	FIXTURE_DATA(kprobe) k;
 };
 
+/*
+ * @symbol: what is probed, @function: the end of the name that the registry gives it
+ * @call: calls it CALLS times, and @expect knows what each record should have
+ */
 FIXTURE_VARIANT(values)
 {
 	const char *symbol, *function;
@@ -455,7 +475,11 @@ TEST_F(values, exact)
 	EXPECT_EQ(0, p.missed);
 }
 
-/* Use all slots at once, each with a different number of arguments. */
+/**
+ * struct slots - the records of all probes
+ * @nr: number of records, by slot
+ * @wrong: records with another number of arguments, or other values, than they should have
+ */
 struct slots {
 	int nr[KTAPE_PROBES], wrong;
 };
@@ -475,6 +499,7 @@ static void look_at_slots(const struct kt_rec *r, void *arg)
 		    memcmp(r->blob + 4, must, 8 * count);
 }
 
+/* Use all slots at once, for probes of 0 to 4 arguments. */
 TEST_F(kprobe, each_slot_records)
 {
 	struct ktape_profile p = { .op = KTAPE_PROFILE_SET };
@@ -497,7 +522,12 @@ TEST_F(kprobe, each_slot_records)
 
 /* ---- addresses ---------------------------------------------------------- */
 
-/* Number of records, and of the last one: bit n of tokens: value n is a token. */
+/**
+ * struct reported - what the records of a probe with 4 arguments say
+ * @nr: number of records
+ * @tokens: bit n: value n of the last record is a token
+ * @v: values of the last record
+ */
 struct reported {
 	int nr;
 	uint32_t tokens;
@@ -534,7 +564,10 @@ static void probe_target(struct __test_metadata *_metadata,
 	ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_SET, SLOT(0), 0, 0));
 }
 
-/* Kernel addresses are recorded as tokens, other values unchanged. */
+/*
+ * Kernel addresses are recorded as tokens, other values unchanged. On 64 bits an address is one of
+ * the kernel from 0xf << 60 on, without the last MiB: there errors and small negative numbers are.
+ */
 TEST_F(kprobe, addresses_are_tokens)
 {
 	static const struct {
@@ -551,6 +584,8 @@ TEST_F(kprobe, addresses_are_tokens)
 		{ { 0xffff888000001000, 0xffff888000001000, 0xffff888000001008,
 		    0x80000000 },
 		  7 },
+#else
+		{ { 0xc2001000, 0xc2001000, 0xc2001008, 0x80000000 }, 7 },
 #endif
 	};
 	struct reported reported;
@@ -672,7 +707,7 @@ TEST_F_TIMEOUT(kprobe, breakpoints, 60)
 		heads++;
 		wrong += b->context == KTAPE_CTX_NMI || b->context == KTAPE_CTX_IRQ;
 	}
-	/* A block has less than 300 records. */
+	/* A record has 16 bytes, so a block has less than 300. */
 	EXPECT_LT(ENOUGH / 300, heads);
 	/* An interrupt's context record may have opened a block. */
 	EXPECT_GE(2, wrong);

@@ -2,6 +2,10 @@
 /*
  * Test the records of hits that the kernel missed: their number, exactly, once on each
  * CPU, in intervals without a gap from the start to the stop.
+ *
+ * The helper ktape_miss calls the probed function, ktape_inner(), as often as is written to a
+ * parameter: "alone" makes hits; "nested" calls it in the handler of another probe, where the
+ * kernel runs no handler but counts the hit as missed.
  */
 #include "kselftest_harness.h"
 
@@ -125,7 +129,7 @@ static void check_looks(struct __test_metadata *_metadata,
 	}
 }
 
-/* At a flush, at a change of the profile, and at the stop. */
+/* At each of two flushes, at a change of the profile, and at the stop. */
 TEST_F_TIMEOUT(missed, moments, 300)
 {
 	static const uint64_t counts[] = { 5, 0, 3, 11 };
@@ -167,7 +171,7 @@ TEST_F_TIMEOUT(missed, moments, 300)
 	EXPECT_LE(19, p.missed);
 }
 
-/* With the records of a CPU that goes and comes. */
+/* When a CPU goes, when it comes, and at the stop. */
 TEST_F_TIMEOUT(missed, hotplug, 300)
 {
 	static const uint64_t counts[] = { 4, 6, 1 };

@@ -130,6 +130,7 @@ static void count_heads(const struct kt_map *m, uint32_t context, int *n)
 		const struct ktape_block *b = (const void *)block;
 		uint32_t code;
 
+		/* Of the first record: its code word, behind the word of its time. */
 		memcpy(&code, block + KTAPE_BLOCK_HEADER + 4, sizeof(code));
 		if ((uint8_t)code == SLOT)
 			n[b->context != context]++;

@@ -10,6 +10,7 @@
 #define LOAD_CPU 0
 #define CALLS	 1000
 
+/* Count in n[0] the calls of getppid(), in n[1] the hits of the probe. */
 static void count_getppid(const struct kt_rec *r, void *arg)
 {
 	long *n = arg;

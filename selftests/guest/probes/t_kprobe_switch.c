@@ -106,7 +106,7 @@ static int let_them_run(FIXTURE_DATA(window) * self)
 /**
  * struct seen - what the records of the ring say
  * @m: the ring
- * @only: the thread whose events pass the filter, 0 = no filter
+ * @only: the thread whose events pass the filter, -1 = no filter
  * @tid: running thread, as records say; 0 = not known yet
  * @opcode: the last record
  * @next: the thread that it switched to
@@ -115,7 +115,7 @@ static int let_them_run(FIXTURE_DATA(window) * self)
  * @hits: hits of the probe
  * @heads: blocks that the probe has opened
  * @wrong: of these, blocks that name another thread
- * @foreign: hits that belong to another thread than @only
+ * @foreign: hits that belong to another thread than @only; without a filter all
  * @missing: switches to @only that no hit follows
  */
 struct seen {

@@ -47,7 +47,10 @@ FIXTURE_TEARDOWN(layout)
 	kt_rmmod("kt_lie");
 }
 
-/* Load the module while @match is answered with @lie; NULL: without any lie. */
+/*
+ * Load the module while the kernel's description of an address (sprint_symbol(): NAME+OFFSET/SIZE)
+ * is replaced by @lie if it begins with @match; NULL: without any lie.
+ */
 static void load_with(struct __test_metadata *_metadata, FIXTURE_DATA(layout) * self,
 		      const char *match, const char *lie)
 {
@@ -95,7 +98,10 @@ static void check_blocked(struct __test_metadata *_metadata,
 	EXPECT_EQ(state == KTAPE_EVENT_AVAILABLE, blocked_info(self->dev).attached);
 }
 
-/* Each function by which the bounds of the scheduler are guessed is looked at. */
+/*
+ * Each function by which the bounds of the scheduler are guessed is looked at. The lies are: at its
+ * address is another function, or a place inside of it, or one without a name.
+ */
 TEST_F_TIMEOUT(layout, scheduler, 300)
 {
 	static const char *const lies[][2] = {

@@ -16,8 +16,8 @@
 #define LOAD_CPU   0
 #define OURS	   "/ktape-path/" /* no such folder */
 #define PATH_BYTES 256
-#define COMPAT	   (1U << 16)
-#define CUT	   (1U << 18)
+#define COMPAT	   (1U << 16) /* of dat20: a call by the 32-bit table */
+#define CUT	   (1U << 18) /* of dat20: the path is incomplete */
 #define PATHS_MAX  256
 #define TIMES	   5
 
@@ -70,6 +70,11 @@ static const struct call compat_calls[] = {
 
 static const struct call openat2_call = { SYS_openat2, false, 1, HOW };
 
+/*
+ * @low: what the system calls get
+ * @paths: the records of paths, @nr of them
+ * @pending: the one whose sys_enter has not come yet, -1 = none; only while the ring is walked
+ */
 FIXTURE(path)
 {
 	int main, fd;
@@ -181,6 +186,7 @@ static void keep_path_record(const struct kt_rec *r, void *arg)
 	p->dat20 = r->dat20;
 	p->len = r->size;
 	memcpy(p->text, r->blob, r->size);
+	p->text[r->size] = '\0';
 	if (r->size && strncmp(p->text, OURS, strlen(OURS)) && p->text[0] != 'a')
 		return;
 	self->pending = self->nr++;
@@ -234,6 +240,7 @@ TEST_F(path, each_call_of_the_32_bit_table)
 	check_path_calls(_metadata, self, compat_calls, ARRAY_SIZE(compat_calls));
 }
 
+/* A path of 256 bytes or more is cut to so many. */
 TEST_F(path, lengths)
 {
 	static const unsigned int len[] = { 1, 2, 7, 254, 255, 256, 257, 4000 };
@@ -295,6 +302,7 @@ TEST_F(path, end_of_a_page)
 	}
 }
 
+/* Unreadable paths, one of them in a page that was not touched yet: no bytes, and marked as cut. */
 TEST_F(path, unreadable)
 {
 	const void *fresh =
@@ -326,6 +334,13 @@ TEST_F(path, unreadable)
 #define BEFORE	100 /* bytes of the path in the first page */
 #define AREA	700 /* bytes that change, more than are recorded */
 
+/**
+ * struct changer - the thread that changes the path
+ * @low: the memory of the path
+ * @changes: number of changes so far
+ * @ends: set by the test to end the thread
+ * @failed: one of its calls has failed
+ */
 struct changer {
 	struct low *low;
 	atomic_long changes;
@@ -426,7 +441,10 @@ TEST_F(path, changed_meanwhile)
 	EXPECT_TRUE(seen.mixed || !getenv("KTAPE_PARALLEL") || kt_is_busy());
 }
 
-/* An execve() that succeeds. */
+/*
+ * In a child, an execve() that fails, whose path is recorded, and then one that succeeds, whose
+ * path keep_path_record() leaves out.
+ */
 TEST_F(path, exec)
 {
 	/*

@@ -215,6 +215,7 @@ TEST_F(stack, two_probes_at_one_tracepoint)
 	close(other);
 }
 
+/* Two events, of which one has stacks, and later that one is not recorded any more. */
 TEST_F(stack, only_what_was_asked)
 {
 	start_with_stacks(_metadata, self, KTAPE_EV_SYS_ENTER, 0);
@@ -313,6 +314,10 @@ static bool ends_at_trampoline(FIXTURE_DATA(stack) * self)
 	       !strcmp(e.name, "kretprobe_trampoline");
 }
 
+/*
+ * The stack of a probe begins with the probed function, or with its caller if it is at the return,
+ * and has the functions through which it was called.
+ */
 TEST_F(probes, frames)
 {
 	struct ktape_probe p = { .flags = variant->flags,

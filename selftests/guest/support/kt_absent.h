@@ -23,6 +23,7 @@
 #define KTA_ACTIONS 600 /* per thread, maximum */
 #define KTA_IDS	    12	/* marker ids 1 to 12 */
 
+/* What all sessions record, but for their gaps, and what is asked about. */
 static const unsigned char kta_ops[] = {
 	KTAPE_EV_MARK_VALUE,
 	KTAPE_EV_EXCEPTION,
@@ -294,6 +295,7 @@ static inline void kta_note_event(const struct kt_rec *r, struct kt_tally *take)
 		e->args[i] = r->args[i];
 }
 
+/* A kind of events has one CPU, opcode, dat20 and arguments. */
 static inline int kta_compare_kinds(const void *x, const void *y)
 {
 	const struct kta_event *a = x, *b = y;
@@ -310,6 +312,10 @@ static inline int kta_order(const void *x, const void *y)
 	return kind ? kind : a->first < b->first ? -1 : a->first > b->first;
 }
 
+/*
+ * Stop a reference session and read its events. Return: number of errors (@wrong of struct
+ * kt_tally, and classes with losses or filtered events).
+ */
 static inline int kta_read_session(struct kta_truth *t, int fd)
 {
 	struct kt_tally *take = calloc(1, sizeof(*take));
@@ -317,7 +323,7 @@ static inline int kta_read_session(struct kta_truth *t, int fd)
 
 	memset(t, 0, sizeof(*t));
 	kt_tally_session(take, fd, kta_note_event, t);
-	/* A reference session must have lost and overwritten nothing. */
+	/* A reference session must have lost, filtered and overwritten nothing. */
 	wrong = take->wrong;
 	for (int i = 0; i < KTAPE_CLASSES; i++)
 		wrong += take->lost[i] || take->filtered[i];
@@ -369,8 +375,8 @@ static inline int kta_pair_times(struct kta_truth *t, size_t i, size_t end,
  * bracket its times in the sessions between them. Events before @begin, which only the
  * first session has, are left out.
  *
- * Return: 0, or the number of events that are not in the first session or were
- * lost.
+ * Return: 0, or the number of errors: events that are not in the first session,
+ * and what kta_read_session() has counted.
  */
 static inline int kta_truth(struct kta_truth *t, int first, int last, uint64_t begin)
 {

@@ -274,6 +274,7 @@ static inline void kta_count_answer(struct kta_sum *sum, const struct kta_ref *r
 	}
 }
 
+/* Print a finding, unless it only is a note. */
 static inline void kta_print_finding(void *arg, const struct ktape_finding *f)
 {
 	const struct kta_trace *t = arg;
@@ -286,9 +287,10 @@ static inline void kta_print_finding(void *arg, const struct ktape_finding *f)
 
 /*
  * Check a trace and, unless @q is NULL, ask whether an event is absent. *@findings is 0 at the
- * first call for a trace, and gets the number of findings, which are printed if it was 0: not
- * again at each question. A question about all CPUs is also asked for each CPU; @on, unless
- * NULL, gets these answers. Return: the answer, 0 without a question, or a negative errno.
+ * first call for a trace, and gets the number of findings or, once it is open, the error. They
+ * are printed if it was 0: not again at each question. A question about all CPUs is also asked for
+ * each CPU; @on, unless NULL, gets these answers. Return: the answer, 0 without a question, or a
+ * negative errno.
  */
 static inline int kta_ask(const struct kta_ref *ref, struct kta_trace *t,
 			  const struct ktape_absence *q, int *findings,

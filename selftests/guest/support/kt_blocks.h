@@ -16,7 +16,7 @@
  * @cpu: CPU of its ring
  * @kind: kind of its ring
  * @block: trace clock when it was opened, unique in its ring
- * @whole: the block is complete
+ * @whole: nothing of the block is missing: it is closed, or the last one of a stopped session
  * @len: bytes at @bytes
  * @bytes: header and records
  */
@@ -86,8 +86,9 @@ static inline size_t kt_copy_block(const struct kt_map *m, uint64_t pos,
 }
 
 /*
- * Collect the blocks from *@pos on, including the open block if @last. Return:
- * bytes that were overwritten before they were copied.
+ * Collect the blocks from *@pos on, including the open block if @last: then
+ * the session is stopped. Return: bytes that were overwritten before they were
+ * copied.
  */
 static inline uint64_t kt_take_blocks(const struct kt_map *m, uint64_t *pos,
 				      bool last, struct kt_blocks *g)

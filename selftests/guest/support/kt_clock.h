@@ -62,8 +62,8 @@ static inline bool kt_clock_setup(int fd)
 }
 
 /*
- * If the trace uses ktime_get_mono_fast_ns(), its times differ slightly from
- * CLOCK_MONOTONIC.
+ * Return by how much the times of a trace may differ from kt_now(), in ticks of its clock: if it
+ * uses ktime_get_mono_fast_ns(), that differs slightly from CLOCK_MONOTONIC.
  */
 static inline uint64_t kt_clock_slack(void)
 {

@@ -68,6 +68,7 @@ struct kt_events {
 	int32_t running[KTS_CPUS];
 };
 
+/* A packet's head has the thread at its first record, unless the packet continues a block. */
 static inline void kt_events_packet(const struct ktape_block *b, void *arg)
 {
 	struct kt_events *e = ((struct kt_ledger *)arg)->arg;
@@ -141,8 +142,9 @@ static inline int kt_events_order(const void *a, const void *b)
 }
 
 /*
- * Read the running session until @is_there returns true. Use it for events that
- * come some time after their cause. Return: true if the event came.
+ * Read the running session until @is_there returns true, for 10 s at most, more
+ * on a slow kernel. Use it for events that come some time after their cause.
+ * Return: true if the event came.
  */
 static inline bool kt_events_wait(struct kt_events *e,
 				  bool (*is_there)(const struct kt_events *e,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Set filters of a session; count the records of a stopped session by opcode
- * and compare them with the ledger of each class.
+ * and compare them with the counts of each class (STATS).
  */
 #ifndef _KT_FILTER_H
 #define _KT_FILTER_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Helpers of the hostile tests: how many tries, random numbers whose seed is printed,
- * and addresses that a system call should refuse or survive.
+ * Helpers of the hostile tests: how many tries, random numbers from a seed, which the tests
+ * print, and addresses that a system call should refuse or survive.
  */
 #ifndef _KT_HOSTILE_H
 #define _KT_HOSTILE_H
@@ -101,9 +101,9 @@ static inline uint64_t kt_extreme(uint64_t *seed)
 
 /**
  * struct kt_traps - memory that faults, of one thread
- * @open: two pages that can be read and written; a third one cannot be accessed
+ * @open: two pages that can be read and written
  * @rdonly: two pages that can be read
- * @closed: a page that cannot be accessed
+ * @closed: a page that cannot be accessed, right behind those of @open
  *
  * Nothing is unmapped: other threads would get that memory.
  */
@@ -136,8 +136,9 @@ static inline void kt_traps_free(struct kt_traps *t)
 }
 
 /*
- * Return an address for @size bytes.  Half of them are good; the others are unaligned,
- * fault at once or after some bytes, or are of the kernel.
+ * Return an address for @size bytes.  Half of them are the beginning of @t->open; the others are
+ * unaligned, at its very end, can only be read, fault at once or after some bytes, or are of the
+ * kernel.  More than two pages fault in any case.
  */
 static inline char *kt_address(uint64_t *seed, const struct kt_traps *t, size_t size)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Check conservation: for each ring and class, emitted events are read events
- * plus lost events. The numbers in control pages, STATS and ledger records must
- * agree.
+ * plus filtered and lost ones. The numbers in packets, STATS, ledger and loss
+ * records must agree.
  */
 #ifndef _KT_LEDGER_H
 #define _KT_LEDGER_H
@@ -24,7 +24,8 @@ static inline ssize_t kt_read_and_parse(struct kts *t, struct kt_buf *b, int fd,
 
 /*
  * Read a stopped session to its end, or to the first error of the parse, which is in @t->error
- * then. Return: the last result of read(): 0 at the end, or a negative errno.
+ * then. Return: the last result of read(): 0 at the end, a negative errno, or a number of bytes
+ * if the parse has ended it.
  */
 static inline ssize_t kt_read_and_parse_all(struct kts *t, struct kt_buf *b, int fd)
 {

@@ -184,7 +184,7 @@ static inline bool kt_is_marked(uint32_t op, const char *blob, uint64_t *n)
  * @thread: the thread
  * @cpu: the CPU
  * @limit: number of calls, 0 = until @stop is set
- * @done: number of calls made
+ * @done: number of calls made; none if the thread cannot go to that CPU
  * @stop: set by the main thread to end the thread
  * @call: function that makes call number n
  */

@@ -28,7 +28,7 @@
 #define PERSIST(at)	"persist=" TEXT_OF(at) /* expands @at first */
 #define REGION		PERSIST(REGION_AT) ",4M"
 #define M		(1024UL * 1024)
-#define HALF		(2 * M)
+#define HALF		(2 * M) /* of the region */
 
 /* Descriptor of the kernel log, positioned at the last load_ktape(). */
 static int klog = -1;
@@ -65,6 +65,7 @@ static inline int unload_ktape(void)
 	return ret;
 }
 
+/* Read from the earlier trace that the region has. Return: number of bytes or -errno. */
 static inline long read_old(int fd, uint64_t offset, void *to, uint64_t length)
 {
 	struct ktape_persist_read r = {

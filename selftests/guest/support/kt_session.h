@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Create and list sessions by name, in guest tests. */
+/* Create and list sessions by name, and ask about their readers, in guest tests. */
 #ifndef _KT_SESSION_H
 #define _KT_SESSION_H
 
@@ -49,16 +49,23 @@ static inline int kt_destroy(int fd, const char *name)
 	return kt_ioctl(fd, KTAPE_IOC_DESTROY, &ref);
 }
 
-/* List up to 8 sessions. Return: number of entries, or a negative errno. */
+#define KT_SESSIONS_MAX 8 /* as many as can have a number */
+
+/*
+ * List up to KT_SESSIONS_MAX sessions, the module may have more: ended ones whose rings are kept.
+ * Return: number of entries, or a negative errno.
+ */
 static inline int kt_list_sessions(int fd, struct ktape_session_info *to)
 {
 	struct ktape_session_list l = { .size = sizeof(l),
-					.nr = 8,
+					.nr = KT_SESSIONS_MAX,
 					.entry_size = sizeof(*to),
 					.entries = (uintptr_t)to };
 	int ret = kt_ioctl(fd, KTAPE_IOC_SESSIONS, &l);
 
-	return ret ? ret : (int)l.nr;
+	if (ret)
+		return ret;
+	return l.nr < KT_SESSIONS_MAX ? (int)l.nr : KT_SESSIONS_MAX;
 }
 
 /*
@@ -68,7 +75,7 @@ static inline int kt_list_sessions(int fd, struct ktape_session_info *to)
 static inline int kt_session_info(int fd, const char *name,
 				  struct ktape_session_info *to)
 {
-	struct ktape_session_info all[8];
+	struct ktape_session_info all[KT_SESSIONS_MAX];
 	int nr = kt_list_sessions(fd, all);
 
 	for (int i = 0; i < nr; i++)
@@ -79,6 +86,11 @@ static inline int kt_session_info(int fd, const char *name,
 	return nr < 0 ? nr : -ENOENT;
 }
 
+/*
+ * Get or set what a discard session does when readers are slow: @shed is the percentage of an event
+ * ring from which on events of low priority are dropped, @stall the ms after which a consumer that
+ * stands still is evicted; 0 = never. @p gets the policy. Return: 0 or a negative errno.
+ */
 static inline int kt_policy(int fd, uint32_t op, uint32_t shed, uint32_t stall,
 			    struct ktape_policy *p)
 {
@@ -88,6 +100,7 @@ static inline int kt_policy(int fd, uint32_t op, uint32_t shed, uint32_t stall,
 	return kt_ioctl(fd, KTAPE_IOC_POLICY, p);
 }
 
+/* Ask how far the reader @fd has come in a ring. Return: 0 or a negative errno. */
 static inline int kt_reader_info(int fd, uint32_t cpu, uint32_t kind,
 				 struct ktape_reader_info *info)
 {
