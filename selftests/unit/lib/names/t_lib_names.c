@@ -37,6 +37,7 @@ static const struct object lives[] = {
 	{ 90 * S, KTAPE_OBJ_THREAD, 7, 9, 0, 90 * S, 0, "third" },
 };
 
+/* A name holds from 1/20 s before the recorded birth to 10 s after the recorded death. */
 static void check_lives(void)
 {
 	check_name("-", KTAPE_OBJ_THREAD, 7, 0, 9 * S);

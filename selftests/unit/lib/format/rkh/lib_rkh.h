@@ -9,7 +9,7 @@
 
 #include "format/rkh/internal.h"
 
-#define RKH_STREAM 65536
+#define RKH_STREAM 65536 /* room for a stream, in bytes */
 
 __attribute__((unused)) static const struct kt_rkh_config usual = {
 	.flags = KT_RKH_ALL,

@@ -284,6 +284,7 @@ static void compare_lines(struct ktape_trace *t, FILE *f, unsigned int *n,
 		begun |= strstr(line, "Parsing trace stream") != NULL;
 		if (!begun || !strchr(line, '|'))
 			continue;
+		/* Arguments of a user event stand on indented lines behind it. */
 		if (strspn(line, " ") > 20) {
 			if (args)
 				same_argument(line, &args);
