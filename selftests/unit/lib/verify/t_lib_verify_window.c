@@ -266,8 +266,8 @@ static void refer(struct scene *m, unsigned int cpu)
 	case 3:
 		/* Now and then the record has not the form of the event. */
 		sim_event(s, cpu, KTAPE_EV_TASKLET_ENTRY, 0,
-			  sim_random(s, 50) ? 1 : 2,
-			  0x1000 + sim_random(s, 400), 0);
+			  sim_random(s, 50) ? 2 : 1, 0x77,
+			  0x1000 + sim_random(s, 400));
 		break;
 	default:
 		sim_event(s, cpu, KTAPE_EV_SCHED_WAKING, 0, 1,
