@@ -181,7 +181,7 @@ static uint64_t rtos_services(uint64_t n)
 /* Addresses that collide in a hash table without a secret seed. */
 static uint64_t rtos_collisions(uint64_t n)
 {
-	const uint32_t inverse = 0x144cbc89; /* of 0x9e3779b1 */
+	const uint32_t inverse = 0x0e8b2f51; /* of 0x9e3779b1 */
 
 	begin_tracex();
 	for (uint64_t i = 0; i < n; i++)
