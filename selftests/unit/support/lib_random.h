@@ -139,6 +139,7 @@ static void random_record(struct random_trace *r, const struct random_ring *ring
 		rec->opcode = KTAPE_EV_REGISTRY;
 		rec->dat20 = KTAPE_OBJ_THREAD;
 		rec->nargs = 7;
+		/* Times of birth and death, the lower half first. */
 		args[3] = (uint32_t)r->begin + random_below(r, 2) * 500;
 		args[4] = (uint32_t)(r->begin >> 32);
 		args[5] = (uint32_t)ring->now;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Hand-made Tonbandgeraet streams. */
+/* Hand-made streams of Tonbandgeraet, a tracer of FreeRTOS. */
 #ifndef _LIB_TBAND_H
 #define _LIB_TBAND_H
 

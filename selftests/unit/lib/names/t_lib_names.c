@@ -116,6 +116,10 @@ static void test_reused_tid(void)
 	tap_note("%u orders", n);
 }
 
+/*
+ * param1 of an interrupt routine is its CPU + 1, or 0 for all CPUs; of a cgroup it is the upper
+ * half of its id.
+ */
 static void test_types(void)
 {
 	static const struct object objects[] = {

@@ -394,6 +394,7 @@ static void histograms(void)
 	check_equal(kt_hist_rank(&h, 1001), UINT64_MAX);
 }
 
+/* The map has what an array says that it has, after random additions and removals. */
 static void maps(void)
 {
 	struct kt_map map = { 0 };

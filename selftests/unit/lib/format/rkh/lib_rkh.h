@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Hand-made RKH streams. */
+/* Hand-made trace streams of RKH, a framework for state machines. */
 #ifndef _LIB_RKH_H
 #define _LIB_RKH_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Compare the output of RKH's own decoder with ours, line by line, after
- * normalising it:
+ * normalising it.  (RKH is a framework for state machines, with a trace.)
  *
  * - groups RQ and TIM are QUE and TMR;
  * - numbers are compared as numbers, in any notation; "?" and "static" are 0;

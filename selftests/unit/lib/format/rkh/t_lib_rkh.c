@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Test RKH in both directions: bytes, frames, losses, round trips. Vectors are
- * made from its specification; streams of the original encoder, if
- * ../shared/golden has them, are compared with the output of the original
- * decoder.
+ * Test the trace format of RKH, a framework for state machines, in both directions: bytes,
+ * frames, losses, round trips. Vectors are made from its specification; streams of the original
+ * encoder, if ../shared/golden has them, are compared with the output of the original decoder.
  */
 #include "format/rkh/internal.h"
 #include <ktape/formats.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Test Tonbandgeraet in both directions: the native event for each event, names, losses, and
- * round trips. Streams of the original encoder are read if ../shared/golden has them.
+ * Test the format of Tonbandgeraet, a tracer of FreeRTOS, in both directions: the native event for
+ * each event, names, losses, and round trips. Streams of the original encoder are read if
+ * ../shared/golden has them.
  */
 #include "lib_gather.h"
 #include "lib_tband.h"

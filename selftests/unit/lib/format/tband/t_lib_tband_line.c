@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Test Tonbandgeraet with check frames over a serial line: intact, damaged at
- * each byte, joined late, restarted, and without checks.
+ * Test the format of Tonbandgeraet, a tracer of FreeRTOS, with check frames over a serial line:
+ * intact, damaged at each byte, joined late, restarted, and without checks.
  *
  * A check frame follows each event and each name.  It has the event's or name's number, so that
  * what is missing can be counted, and a checksum over the frames since the check before.

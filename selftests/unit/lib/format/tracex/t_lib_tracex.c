@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Test TraceX in both directions, and the statistics of threads. Vectors are
- * made from the layout of its buffer; traces with the output of the original
+ * Test ThreadX's trace buffer, which TraceX shows, in both directions, and the statistics of
+ * threads. Vectors are made from the layout of the buffer; traces with the output of the original
  * engine are read if ../shared/golden has them.
  */
 #include <sys/resource.h>
