@@ -384,7 +384,7 @@ static bool is_tamper_target(const struct tamper_stream *s, enum target target)
 
 static unsigned int tried, unpromised, passed;
 
-/* Tamper with a copy of @whole, and check that it is found. */
+/* Tamper with a copy of @whole, and check that it is found, unless the table says why not. */
 static void try_kind(const struct tamper *whole, enum mode mode,
 		     const struct kind *k, enum target target)
 {

@@ -208,7 +208,7 @@ static void let_run(struct scene *m, unsigned int cpu)
 /* The thread of a CPU begins a system call, or ends the one that it is in. */
 static void scene_call(struct scene *m, unsigned int cpu)
 {
-	/* read, write, exit, futex, a number beyond 16 bits, execve, which follow other rules. */
+	/* exit (60) and execve (59) need no end; 0xffff stands for a number beyond 16 bits. */
 	static const unsigned int numbers[] = { 0, 1, 60, 202, 0xffff, 59 };
 	unsigned int i = thread_on(m, cpu), nr;
 	/* Bit 16: by the 32-bit table, and with an argument; its end has neither. */
@@ -531,7 +531,7 @@ static void check_scene(uint64_t seed, unsigned int damage)
 	struct ktape_absence q = {
 		.opcode = seed % 2 ? KTAPE_EV_SIGNAL_DELIVER :
 				     KTAPE_EV_IRQ_HANDLER_ENTRY,
-		.from = 1000000 + sim_random(s, 50000),
+		.from = 1000000 /* as sim_new() sets it */ + sim_random(s, 50000),
 	};
 
 	q.to = q.from + 20000;
