@@ -524,6 +524,11 @@ static uint64_t lttng_calls(uint64_t n)
 
 /* ---- tests ---------------------------------------------------------------------------------- */
 
+/*
+ * Each scene has far more objects than libktape keeps, or is written without being kept.  A limit
+ * is what is taken then, with some room (names take 289 MiB); it is less than keeping all takes.
+ */
+
 static void memory_names(void)
 {
 	check_scene_memory("names", names_scene, 3000000, 320 * MIB, true);
