@@ -170,6 +170,7 @@ static uint64_t tracex_objects(uint64_t n)
 {
 	uint32_t objects = 48, buffer = objects + (uint32_t)n * 48;
 	uint32_t end = buffer + (uint32_t)n * 32;
+	/* Magic, timer mask, base; registry, size of a name, its end; events, end, oldest. */
 	const uint32_t head[] = { 0x54585442, UINT32_MAX, 0,	  objects,
 				  32 << 16,   buffer,	  buffer, end,
 				  buffer,     0,	  0,	  0 };
@@ -178,12 +179,14 @@ static uint64_t tracex_objects(uint64_t n)
 	for (size_t i = 0; i < ARRAY_SIZE(head); i++)
 		put_word(head[i]);
 	for (uint32_t i = 0; i < n; i++) {
+		/* Bytes: in use, a thread, it has a priority, which is 5. */
 		put_word(0x05800100);
 		put_word(0x1000 + i * 64);
 		for (unsigned int w = 0; w < 10; w++)
 			put_word(w == 2 ? 'a' : 0);
 	}
 	for (uint32_t i = 0; i < n; i++) {
+		/* Thread, priority, queue_receive, time, four words. */
 		const uint32_t entry[] = { 0x1000 + i * 64, 5, 68, i, 1, 2, 3, 4 };
 
 		for (size_t w = 0; w < ARRAY_SIZE(entry); w++)
@@ -228,6 +231,7 @@ static uint64_t records_srec(uint64_t n)
 	return read_analysed_trace("tracex");
 }
 
+/* A limit is what is kept at most, with some room; of hex and srec that is an image of 256 MiB. */
 static void memory_input(void)
 {
 	check_scene_memory("zeros", zeros, 20000000, 64 * MIB, true);

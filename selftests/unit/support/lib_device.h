@@ -169,6 +169,7 @@ int ktape_device_reader(struct ktape_device *d, uint32_t cpu, uint32_t kind,
 	return 0;
 }
 
+/* Write the markers of the start, as every control ring begins: session, profile, a filter. */
 static void device_control(struct ktape_builder *b, uint64_t ts)
 {
 	static const uint32_t generation = GENERATION, session[2] = { 1, 1 };
@@ -200,7 +201,10 @@ static void device_control(struct ktape_builder *b, uint64_t ts)
 			abort();
 }
 
-/* Fill the open block with at most @most records. Return: number of records. */
+/*
+ * Build the open block anew with at most @most records, and commit it.  The first block of the
+ * control ring has its markers in any case.  Return: number of records.
+ */
 static unsigned int device_block(unsigned int ring, unsigned int most)
 {
 	uint64_t block = rings[ring].block, ts = (block + 1) * 100000;
@@ -241,6 +245,7 @@ static unsigned int device_block(unsigned int ring, unsigned int most)
 	return n;
 }
 
+/* Set the counts in a ring's page: @n records are in the open block. */
 static void device_count(unsigned int ring, unsigned int n)
 {
 	struct ktape_ring_page *page = device_page(ring);
@@ -249,7 +254,7 @@ static void device_count(unsigned int ring, unsigned int n)
 	device_store(&page->lost[KTAPE_LOST_FULL][0], rings[ring].lost);
 }
 
-/* Fill the open block and open the next one. */
+/* Fill the open block with at most @most records, and open the next one. */
 static void device_close(unsigned int ring, unsigned int most)
 {
 	unsigned int n = device_block(ring, most);
@@ -284,7 +289,10 @@ __attribute__((unused)) static void device_grow(unsigned int blocks, unsigned in
 	}
 }
 
-/* Close each open block that has records, between the two hooks. */
+/*
+ * Close each open block that has records, if @closes, between the two hooks.  Return: 0, or
+ * @flush_error; -EOPNOTSUPP if nothing closes; -ENODEV if the rings were taken away.
+ */
 int ktape_device_flush(struct ktape_device *d)
 {
 	unsigned int i, k;
@@ -306,7 +314,7 @@ int ktape_device_flush(struct ktape_device *d)
 	return closes ? flush_error : -EOPNOTSUPP;
 }
 
-/* Reset the device: nothing was recorded yet. */
+/* Reset the rings: nothing was recorded yet.  Hooks, @closes, @running and the like stay. */
 static void device_begin(void)
 {
 	unsigned int i;

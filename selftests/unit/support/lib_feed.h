@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Run every function of libktape that takes bytes on bytes from memory, for
- * tests that only check that nothing bad happens.
+ * Decode packets from memory, and run on each event what libktape does with events: names,
+ * text, JSON, fields.  For tests that only check that nothing bad happens.
  */
 #ifndef _LIB_FEED_H
 #define _LIB_FEED_H

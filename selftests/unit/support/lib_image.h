@@ -48,8 +48,8 @@ static const struct ktape_info image_info = {
 };
 
 /*
- * Compute the checksums of superblocks and of the table of rings after a
- * change.
+ * Compute the checksums of the table of rings and of the superblock after a change, and copy the
+ * superblock to the last page; @here tells the two apart.
  */
 __attribute__((unused)) static void image_seal(struct image *m)
 {
@@ -108,6 +108,7 @@ static void image_block(uint8_t *to, const struct ktape_persist_ring *d,
 		b->content_bits = b->ts_end = b->emitted = 0xbad;
 }
 
+/* Write a ring that was written over: the last IMAGE_BLOCKS blocks are left, the last is open. */
 static void image_ring(struct image *m, const struct ktape_persist_ring *d)
 {
 	struct ktape_persist_check *checks = (void *)(m->data + d->checks);
@@ -134,6 +135,7 @@ static void image_ring(struct image *m, const struct ktape_persist_ring *d)
 	page->emitted[KTAPE_CLASS_USER] = IMAGE_CLOSED * IMAGE_RECORDS + IMAGE_OPEN;
 }
 
+/* Take whole pages for @bytes at *@at.  Return: their offset. */
 static uint64_t image_take(uint64_t *at, uint64_t bytes)
 {
 	uint64_t was = *at;
@@ -220,8 +222,8 @@ struct image_result {
 	int ret;   /* of ktape_recover() */
 	struct ktape_recovered r;
 	struct ktape_error error;
-	unsigned int begun;
-	unsigned int reported;
+	unsigned int begun;    /* calls of image_begin() */
+	unsigned int reported; /* calls of image_notice() */
 	struct ktape_error last_reported;
 	unsigned int packets;
 	unsigned int bad_packets; /* packets that cannot be read */
@@ -230,7 +232,7 @@ struct image_result {
 	uint32_t first[IMAGE_RINGS]; /* number of the first record, and of the last one */
 	uint32_t last[IMAGE_RINGS];
 	uint64_t holes[IMAGE_RINGS]; /* numbers missing in between */
-	uint64_t ts[IMAGE_RINGS];
+	uint64_t ts[IMAGE_RINGS]; /* end of the last packet, and its number */
 	uint64_t seq[IMAGE_RINGS];
 };
 

@@ -106,7 +106,7 @@ static void random_close(struct random_trace *r, struct random_ring *ring)
 	ring->discarded += lost;
 	p->len = ktape_build_end(&ring->b, ring->now + random_below(r, 3),
 				 ring->discarded);
-	h->emitted = 100;
+	h->emitted = 100; /* anything but 0, which means that a packet has no counts */
 	h->lost[KTAPE_LOST_FULL] = ring->discarded;
 	/* Records that are later than the header says. */
 	if (random_has(r, RANDOM_BACK, 20))
@@ -139,6 +139,7 @@ static void random_record(struct random_trace *r, const struct random_ring *ring
 		rec->opcode = KTAPE_EV_REGISTRY;
 		rec->dat20 = KTAPE_OBJ_THREAD;
 		rec->nargs = 7;
+		/* Times of birth and death, the lower half first. */
 		args[3] = (uint32_t)r->begin + random_below(r, 2) * 500;
 		args[4] = (uint32_t)(r->begin >> 32);
 		args[5] = (uint32_t)ring->now;

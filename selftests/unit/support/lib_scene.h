@@ -50,7 +50,10 @@ static const struct ktape_info scene_info = {
 #define NET_RX	      3
 #define SDA	      (8 << 20)
 
-/* Threads: 100 is "app", 101 a thread of the same process, 7 a kernel thread. */
+/*
+ * Threads: 100 is "app", 101 a thread of the same process, 7 a kernel thread.  24 | 1 << 18 is
+ * interrupt 24, which was handled; 0x5000 is a work, 0x6000 a timer, 236 the timer's vector.
+ */
 static const struct scene_event scene[] = {
 	{ 1000, 0, 0, KTAPE_EV_CONTEXT, 1, 0xff, { 0 }, NULL, 0 },
 	{ 1000, 1, 101, KTAPE_EV_CONTEXT, 1, 0xff, { 101 }, NULL, 0 },
@@ -120,6 +123,7 @@ static struct {
 /* Callback that takes the events in order. Return: 0 or a negative errno. */
 typedef int scene_take(void *arg, const struct ktape_event *e);
 
+/* Add the names of the scene to @registry, and pass them to @take unless it is NULL. */
 __attribute__((unused)) static int scene_names_to(struct ktape_registry *registry,
 						  scene_take *take, void *arg)
 {
@@ -224,6 +228,7 @@ __attribute__((unused)) static int scene_write(const char *format,
 	err = ktape_sink_open(&how, &sink, NULL);
 	if (!err)
 		err = scene_names_to(registry, (scene_take *)ktape_sink_event, sink);
+	/* A reader reports a loss before the first event behind it. */
 	while (half < SCENE_EVENTS && scene[half].ts < scene_lost.to)
 		half++;
 	if (!err)

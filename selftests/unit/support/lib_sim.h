@@ -20,6 +20,7 @@
 #define SIM_THREADS 4 /* threads per CPU */
 #endif
 
+/* What became of an event.  SIM_DISABLED: the session was stopped, or its profile lacked it. */
 enum sim_fate { SIM_RECORDED, SIM_LOST, SIM_FILTERED, SIM_DISABLED };
 
 struct sim_truth {
@@ -167,7 +168,10 @@ static inline void sim_open(struct sim *s, unsigned int cpu, unsigned int kind)
 static inline void sim_report_losses(struct sim *s, unsigned int cpu,
 				     unsigned int kind);
 
-/* Write a record that was counted as emitted to its ring. */
+/*
+ * Write a record that was counted as emitted to its ring.  If it opens a packet, the losses that
+ * were not yet reported are reported after it, as the module does.
+ */
 static inline void sim_write(struct sim *s, unsigned int cpu, unsigned int kind,
 			     const struct ktape_record *record)
 {
@@ -327,7 +331,7 @@ static inline void sim_profile(struct sim *s, unsigned int phase,
 /* Set a filter or remove it; a session that runs writes the markers of that. */
 static inline void sim_filter(struct sim *s, unsigned int kind, bool on)
 {
-	const uint32_t args[] = { 1, 1 };
+	const uint32_t args[] = { 1, 1 }; /* generation, entries */
 
 	if (on)
 		s->filter |= 1U << kind;
@@ -394,7 +398,7 @@ static inline void sim_start(struct sim *s)
 	sim_profile(s, KTAPE_PHASE_ON, s->mask);
 }
 
-/* Write a control record with three words. */
+/* Write a control record with three words on each CPU. */
 static inline void sim_words(struct sim *s, unsigned int opcode, uint32_t a,
 			     uint32_t b, uint32_t c)
 {
@@ -440,7 +444,10 @@ static inline bool sim_may_filter(const struct sim *s, unsigned int class)
 		class == KTAPE_CLASS_SYSCALL);
 }
 
-/* Let an event happen on a CPU, with @words argument words, @a the first. */
+/*
+ * Let an event happen on a CPU, with @words argument words: @a, @b, then zeros.  Filters in force
+ * hold back half of the events that they may filter.
+ */
 static inline void sim_event(struct sim *s, unsigned int cpu,
 			     unsigned int opcode, uint32_t dat20,
 			     unsigned int words, uint32_t a, uint32_t b)

@@ -170,6 +170,7 @@ static inline void tamper_free(struct tamper *t)
 	free(t->text);
 }
 
+/* Copy the packets and the metadata; @tail and @gone begin as 0. */
 static inline void tamper_copy(struct tamper *to, const struct tamper *from)
 {
 	*to = (struct tamper){ .nr = from->nr, .len = from->len };
@@ -218,7 +219,8 @@ static inline void tamper_save(const struct tamper *t, const char *dir)
 
 /*
  * Write a pipe form: names first, then a packet of each ring in turn. An empty packet with
- * which a file of a folder begins is left out, as a pipe form has none.
+ * which a file of a folder begins is left out, as a pipe form has none.  If a stream has a @tail,
+ * so much is cut from the end of the file, whatever stands there.
  */
 static inline void tamper_pipe(const struct tamper *t, const char *path)
 {

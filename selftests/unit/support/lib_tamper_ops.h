@@ -9,7 +9,12 @@
 
 #include "lib_tamper.h"
 
-/* ---- operations on a stream: return false if there is nothing to change --------- */
+/*
+ * ---- operations on a stream ---------------------------------------------------------
+ *
+ * They return false if the stream has not what they change.  Then it may be changed partly, and
+ * must not be judged.  Most files begin with an empty packet.
+ */
 
 /* Return the first packet with records from the middle on, or @s->nr if there is none. */
 static unsigned int middle(const struct tamper_stream *s)
@@ -194,6 +199,7 @@ static bool op_flip(struct tamper_stream *s)
 
 	if (at >= s->nr)
 		return false;
+	/* A byte of the second word of the records; the checksum stays. */
 	s->packets[at].data[KTAPE_BLOCK_HEADER + 9] ^= 4;
 	return true;
 }
@@ -244,7 +250,10 @@ static bool op_unsealed(struct tamper_stream *s)
 
 /* ---- records ----------------------------------------------------------------------- */
 
-/* Remove records of a packet: those for which @is says so. */
+/*
+ * Remove those records of a packet for which @is(event, its number in the packet, @arg) is true.
+ * The packet keeps its size and counts.  Return: how many were removed.
+ */
 static unsigned int remove_records(struct tamper_stream *s, unsigned int at,
 				   bool (*is)(const struct ktape_event *e,
 					      unsigned int n, unsigned int arg),
@@ -277,6 +286,7 @@ static unsigned int remove_records(struct tamper_stream *s, unsigned int at,
 	return removed;
 }
 
+/* Time extensions stay, because the times of later records need them. */
 static bool is_event_number(const struct ktape_event *e, unsigned int n,
 			    unsigned int arg)
 {
@@ -289,6 +299,7 @@ static bool is_event_behind(const struct ktape_event *e, unsigned int n,
 	return n >= arg && e->opcode != KTAPE_TIME_EXTEND;
 }
 
+/* Remove one record, or most of them (more than 8), of a packet with others on both sides. */
 static bool op_record(struct tamper_stream *s)
 {
 	unsigned int at = middle(s);
@@ -305,6 +316,7 @@ static bool op_records(struct tamper_stream *s)
 	       remove_records(s, at, is_event_behind, 5) > 8;
 }
 
+/* Remove most records of the first packet that has any, or of the last packet. */
 static bool op_record_first(struct tamper_stream *s)
 {
 	unsigned int at = 1;
@@ -336,6 +348,7 @@ static bool op_class(struct tamper_stream *s)
 		if (e.opcode != KTAPE_EV_IRQ_HANDLER_ENTRY &&
 		    e.opcode != KTAPE_EV_IRQ_HANDLER_EXIT)
 			continue;
+		/* The opcode is byte 4 of a record's first word. */
 		s->packets[at].data[e.offset + 4] =
 			e.opcode == KTAPE_EV_IRQ_HANDLER_ENTRY ?
 				KTAPE_EV_SOFTIRQ_ENTRY :
@@ -354,7 +367,7 @@ static bool is_opcode(const struct ktape_event *e, unsigned int n, unsigned int 
 	return e->opcode == arg && (e->dat20 & mask20) == want20;
 }
 
-/* Remove all records of an opcode whose dat20 has the bits @want in @mask. */
+/* Remove all records of an opcode with (dat20 & @mask) == @want. */
 static bool remove_opcode(struct tamper_stream *s, unsigned int opcode,
 			  uint32_t mask, uint32_t want)
 {
@@ -381,6 +394,7 @@ OP_REMOVE(no_profile, KTAPE_EV_PROFILE, 0, 0)
 OP_REMOVE(no_profile_on, KTAPE_EV_PROFILE, 3, KTAPE_PHASE_ON)
 OP_REMOVE(no_profile_off, KTAPE_EV_PROFILE, 3, KTAPE_PHASE_OFF)
 OP_REMOVE(no_ledger, KTAPE_EV_LEDGER, 0, 0)
+/* Bits 8 to 10 of a ledger: the moment, 0 stop, 1 start. */
 OP_REMOVE(no_stop_ledger, KTAPE_EV_LEDGER, 7U << 8, 0)
 OP_REMOVE(no_start_ledger, KTAPE_EV_LEDGER, 7U << 8, 1U << 8)
 OP_REMOVE(no_loss, KTAPE_EV_LOSS, 0, 0)
@@ -507,7 +521,7 @@ static bool op_files_swapped(struct tamper *t)
 
 /* ---- metadata --------------------------------------------------------------------------- */
 
-/* Replace @from by @to, which must not be longer. */
+/* Replace the first @from by @to, which must not be longer. */
 static bool replace_metadata_text(struct tamper *t, const char *from, const char *to)
 {
 	char *at = strstr(t->text, from);
@@ -521,7 +535,7 @@ static bool replace_metadata_text(struct tamper *t, const char *from, const char
 	return true;
 }
 
-/* Remove the line that has @what. */
+/* Remove the first line that has @what. */
 static bool remove_line(struct tamper *t, const char *what)
 {
 	char *at = strstr(t->text, what), *end;

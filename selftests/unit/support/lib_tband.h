@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Hand-made Tonbandgeraet streams. */
+/* Hand-made streams of Tonbandgeraet, a tracer of FreeRTOS. */
 #ifndef _LIB_TBAND_H
 #define _LIB_TBAND_H
 
@@ -20,12 +20,16 @@ struct stream {
  * Append an event: its number in Tonbandgeraet's format, its fields, and a text or NULL.
  * userspace/lib/format/tband/tband.c has the table of numbers.  Often used here:
  *
- *	0 core_id		2 ts_resolution_ns	4, 5 isr_enter, isr_exit
- *	6 evtmarker_name	7 to 9 evtmarker, its begin and end
- *	10 valmarker_name	11 valmarker		84 task_switched_in
- *	91 task_priority_set	95 task_name		99 to 101 queue_created, _name, _kind
- *	102 queue_send		106 queue_receive	107 the same from an ISR
- *	108 queue_reset		122 to 127 as 6 to 11, for markers of the current task
+ *	0 core_id		1 dropped_evt_cnt	2 ts_resolution_ns
+ *	3 to 5 isr_name, isr_enter, isr_exit		6 evtmarker_name
+ *	7 to 9 evtmarker, its begin and end		10, 11 valmarker_name, valmarker
+ *	84 task_switched_in	85 to 90 states, delays	91 task_priority_set
+ *	92, 93 _inherit, _disinherit			94, 98 task_created, _deleted
+ *	95 to 97 task_name, _is_idle_task, _is_timer_task
+ *	99 to 101 queue_created, _name, _kind		102 queue_send
+ *	106 queue_receive	103, 107 the same from an ISR
+ *	104, 105, 108, 112 other events of queues	109 to 111 the task blocks on a queue
+ *	122 to 127 as 6 to 11, for markers of the current task
  */
 __attribute__((unused)) static void stream_add(struct stream *s, unsigned int id,
 					       uint64_t ts, uint64_t first,

@@ -9,13 +9,13 @@
 #define SIMPLE_STEPS 3000 /* of a simple session */
 
 struct result {
-	int ret; /* number of violations, or a negative errno */
-	unsigned int nr;
+	int ret;	 /* number of violations, or a negative errno */
+	unsigned int nr; /* entries of @finding, which has no notes */
 	struct ktape_finding finding[FINDINGS];
 	uint64_t errors[KTAPE_RULES];
 	uint64_t notes[KTAPE_RULES];
 	char form[sizeof(((struct ktape_finding *)0)->text)]; /* last note of KTAPE_RULE_FORM */
-	uint64_t records;
+	uint64_t records; /* this and the next ones: sums over all CPUs */
 	uint64_t filtered;
 	uint64_t lost;
 	uint64_t lost_by[KTAPE_LOST_REASONS];

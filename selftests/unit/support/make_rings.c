@@ -24,7 +24,7 @@ struct made {
 	uint64_t begin[SIM_CPUS];
 };
 
-/* Count the records of a packet.  @first: set to the time of the first one. */
+/* Count the records of a packet.  @first: set to the time of the first one, if there is one. */
 static uint64_t count_records(const struct sim_packet *p, uint64_t *first)
 {
 	struct ktape_packet packet;
@@ -88,7 +88,10 @@ static void recover_packets(struct sim *s)
 	}
 }
 
-/* Put an empty packet, with which a later piece of a log begins, before a ring's packets. */
+/*
+ * Replace the first @gone packets of a ring, which an earlier piece of a log has, by the empty
+ * packet with which a later piece begins.
+ */
 static void begin_later_piece(struct sim *s, unsigned int ring, unsigned int gone)
 {
 	struct sim_ring *r = &s->ring[ring];

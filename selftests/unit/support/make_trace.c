@@ -135,9 +135,10 @@ static void add_registry_name(struct ktape_builder *b, unsigned int type,
 	add_built_record(b, &record);
 }
 
-/* Records of CPU 2, where thread 12 of process 10 runs. */
+/* Records of CPU 2, where thread 12 of process 10, called @thread, runs. */
 static void make_emitted(const char *dir, const char *thread)
 {
+	/* The first argument of an exception is major << 8 | minor, of a user event its id. */
 	static const uint32_t full[] = { 0x1234 << 8 | 1, 7, 0xfffffff9, 3, 1 };
 	static const uint32_t other[] = { 0x1234 << 8 | 200, 5 };
 	static const uint32_t foreign[] = { 0x777 << 8 };
@@ -152,7 +153,7 @@ static void make_emitted(const char *dir, const char *thread)
 		  .opcode = KTAPE_EV_EXCEPTION,
 		  .nargs = 5,
 		  .args = full,
-		  .dat20 = 6 | 1 << 3,
+		  .dat20 = 6 | 1 << 3, /* severity HW2, with a buffer */
 		  .blob = "disk\"\x1b",
 		  .blob_size = 6 },
 		{ .ts = 20,
@@ -180,7 +181,7 @@ static void make_emitted(const char *dir, const char *thread)
 		  .opcode = KTAPE_EV_SIGNAL_DELIVER,
 		  .nargs = 3,
 		  .args = signal,
-		  .dat20 = 15 },
+		  .dat20 = 15 /* SIGTERM */ },
 	};
 	struct ktape_block head = {
 		.ts_begin = 1,
@@ -295,7 +296,7 @@ static void make_switches(const char *dir, uint32_t cpu, uint32_t packet)
 			.nargs = 7,
 			.args = named,
 			.dat20 = KTAPE_OBJ_THREAD,
-			.blob = name,
+			.blob = name, /* the file's name does for a thread */
 			.blob_size = (uint32_t)strlen(name),
 		};
 
@@ -439,6 +440,7 @@ static int make_moved(const char *dir)
 	for (unsigned int i = 0; i < ARRAY_SIZE(more); i++)
 		s->mask[more[i] / 64] |= 1ULL << (more[i] % 64);
 	sim_start(s);
+	/* The first switches only say who runs from here on. */
 	sim_event(s, 1, KTAPE_EV_SCHED_SWITCH, 0, 2, 107, 104);
 	sim_event(s, 0, KTAPE_EV_SCHED_SWITCH, 0, 2, 101, 100);
 	s->now += 1000;
@@ -446,6 +448,7 @@ static int make_moved(const char *dir)
 	sim_event(s, 0, KTAPE_EV_SCHED_SWITCH, 1 << 16, 2, 101, 100);
 	sim_event(s, 1, KTAPE_EV_SCHED_WAKEUP, 1 << prio_bits, 1, 101, 0);
 	s->now += 5000;
+	/* To CPU 0 (dat20), from CPU 1. */
 	sim_event(s, 0, KTAPE_EV_SCHED_MIGRATE_TASK, 0, 2, 101, 1);
 	s->now += 3000;
 	sim_event(s, 0, KTAPE_EV_SCHED_SWITCH, 0, 2, 100, 101);
@@ -485,7 +488,10 @@ static int make_dated(const char *dir, const char *seconds, const char *mono)
 	return 0;
 }
 
-/* A thread is named by a record of its life. */
+/*
+ * Record a thread's name in a control ring.  @born: when it began, 0 = not known; @died: when it
+ * ended, 0 = it lives.
+ */
 static void name_living_thread(struct sim *s, uint32_t tid, uint64_t born,
 			       uint64_t died, const char *name)
 {
@@ -680,6 +686,7 @@ int main(int argc, char **argv)
 		make_image(argv[2]);
 		return 0;
 	}
+	/* Those above need no new folder, or have made it by sim_save(). */
 	if (argc < 3 || mkdir(argv[2], 0777))
 		return 2;
 	trace_metadata(argv[2]);

@@ -75,6 +75,7 @@ static void know_entry(const struct dirent64 *e)
 
 static int choose_entry(const struct dirent64 *e)
 {
+	/* The C library calls this, which passes no state of the argument. */
 	__msan_unpoison(&e, sizeof(e));
 	know_entry(e);
 	return chosen ? chosen(e) : 1;
@@ -101,7 +102,10 @@ int scandirat64(int folder, const char *dir, struct dirent64 ***list,
 	return nr;
 }
 
-/* The library reads folders by SYS_getdents64 where it must not allocate memory. */
+/*
+ * The library reads folders by SYS_getdents64 where it must not allocate memory.  Like the C
+ * library's, this takes six arguments whatever the caller has passed.
+ */
 long syscall(long nr, ...)
 {
 	long (*call)(long, ...) = next_function("syscall"), a[6], ret;

@@ -32,8 +32,8 @@ struct rig {
 	unsigned long reported; /* commit at the latest call of opened() */
 	u32 seq[RIG_CONTEXTS];	/* next number in each context */
 	u64 too_big; /* records larger than a block, which have no number */
-	struct kt_desc *blocks;
-	void **base;
+	struct kt_desc *blocks; /* the ring's, as the module allocates them */
+	void **base;		/* memory of each block, in @arena */
 	unsigned char *arena;
 	size_t arena_size;
 	unsigned int nr_blocks;
@@ -60,10 +60,11 @@ static inline u32 rig_blob_size(u32 context, u32 seq)
 	return rig_hash(context, seq, 99) & 63;
 }
 
-extern unsigned int rig_steps; /* backward steps of the clock */
-extern u64 rig_stepped_from;
-extern void (*rig_on_step)(void);
+extern unsigned int rig_steps; /* backward steps of the clock that the ring reported */
+extern u64 rig_stepped_from; /* the ring's latest time at the last of them */
+extern void (*rig_on_step)(void); /* called at each of them, or NULL */
 
+/* rig_again() empties the ring; its first position is @start in both. */
 void rig_make(struct rig *rig, unsigned long block_size, unsigned int nr_blocks,
 	      unsigned int mode, unsigned long start);
 void rig_again(struct rig *rig, unsigned int mode, unsigned long start);

@@ -496,7 +496,11 @@ static void test_ranges(void)
 	}
 }
 
-/* Check one event. Return: the item after its END. */
+/*
+ * Check one event: its bits fit dat20, and with varargs fill it; its arguments are 7 words at most,
+ * or the rest; what is in the blob comes behind its begin, and what has no fixed length is last.
+ * Return: the item after its END.
+ */
 static const struct item *check_event_layout(const struct item *item)
 {
 	const char *event = item->name;

@@ -340,6 +340,7 @@ static void states_bounded(void)
 	many[nr] = (struct scene_event)TBAND(nr, SENT, MANY, 0);
 	nr++;
 	text = played("chrome", many, nr, &len);
+	/* The last mutex, whose state is not kept, is a counter still. */
 	free(grep(text, "\"ph\":\"C\"", &found));
 	check_equal(found, MANY + 1);
 	check(strstr(text, "\"Mutex #2 State\"") &&
@@ -372,6 +373,7 @@ static char *ends_of(const char *text, const char *category)
 	return ends;
 }
 
+/* A slice ends with the name that it had when it began; local and global ones are apart. */
 static void marker_slices(void)
 {
 	static const struct scene_event events[] = {
@@ -411,6 +413,7 @@ static const struct scene_event renamed[] = {
 	TBAND(90, KIND, 5, KIND_MUTEX),	    TBAND(100, SENT, 5, 1),
 };
 
+/* Chrome's slices have the name of their begin; a track of Perfetto keeps its first name. */
 static void state_slices(void)
 {
 	size_t len;
@@ -504,6 +507,10 @@ static struct stream stream;
 /*
  * Names of every task's local markers, of one task's local markers and of
  * global markers are separate.
+ *
+ * Tonbandgeraet's events: 0 core, 2 ns of a tick, 95 name of a task, 84 switch to it; 6 and 10
+ * name a global marker and value, 122 and 126 local ones; 7 and 123 are such marks, 11 and 127
+ * such values.
  */
 static void names_through_rkh(void)
 {

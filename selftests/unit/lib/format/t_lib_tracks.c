@@ -187,8 +187,9 @@ static void tband_tracks(void)
 }
 
 /*
- * Queues and semaphores are counters with the right kind in their name.  Events 100 to 102 give
- * name and kind and send, 107 receives, 108 resets.
+ * Queues and semaphores are counters with the right kind in their name.  Events 0 and 2 begin the
+ * stream (core, ns of a tick), 100 to 102 give name and kind and send, 107 receives, 108 resets.
+ * Kind 1 is a counting semaphore.
  */
 static void queue_tracks(void)
 {
@@ -314,6 +315,7 @@ static void functions(void)
 
 static void chrome_events(void)
 {
+	/* The id of a track: its kind (67, a queue) << 32 | number of the object. */
 	static const char *const lines[] = {
 		"\"name\":\"queue_send\",\"cat\":\"tband\",\"args\":{\"queue_id\":5,\"queue_id_name\":\"mail\",\"len_after\":1}}",
 		"\"name\":\"Task main (#1) Priority\",\"cat\":\"state\",\"args\":{\"value\":9}}",
@@ -421,7 +423,10 @@ static bool missed(const struct ktape_sink *sink, const char *what, uint64_t n)
 	return false;
 }
 
-/* Names of fields and the names of the machine come from the trace: any bytes. */
+/*
+ * Names of fields and the names of the machine come from the trace: any bytes.  The event is one
+ * of another Linux tracer: a text (7) that is the name of a field, then its value (5: 32 bits).
+ */
 static void strange_names(void)
 {
 	static char blob[LONG_NAME + 16] = "\x07\x1b";
@@ -491,9 +496,10 @@ static const struct tap_test tests[] = {
 
 /*
  * The trace for trace_processor in t_tool_engines.sh: a task with a priority, a
- * queue, a mutex that it takes and gives, and a semaphore. 1 tick is 1 ms.  Events: 95 names
- * the task, 84 switches to it, 91 sets its priority; 100 and 101 give name and kind of an
- * object, 102 sends to it or gives it back, 106 receives or takes it.
+ * queue, a mutex that it takes and gives, and a semaphore. 1 tick is 1 ms.  Events: 0 and 2 begin
+ * the stream, 95 names the task, 84 switches to it, 91 sets its priority; 100 and 101 give name
+ * and kind of an object (0 queue, 3 mutex, 1 counting semaphore), 102 sends to it or gives it
+ * back, 106 receives or takes it.
  */
 static int write_states(const char *path)
 {

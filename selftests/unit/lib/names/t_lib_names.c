@@ -37,6 +37,7 @@ static const struct object lives[] = {
 	{ 90 * S, KTAPE_OBJ_THREAD, 7, 9, 0, 90 * S, 0, "third" },
 };
 
+/* A name holds from 1/20 s before the recorded birth to 10 s after the recorded death. */
 static void check_lives(void)
 {
 	check_name("-", KTAPE_OBJ_THREAD, 7, 0, 9 * S);
@@ -115,6 +116,10 @@ static void test_reused_tid(void)
 	tap_note("%u orders", n);
 }
 
+/*
+ * param1 of an interrupt routine is its CPU + 1, or 0 for all CPUs; of a cgroup it is the upper
+ * half of its id.
+ */
 static void test_types(void)
 {
 	static const struct object objects[] = {

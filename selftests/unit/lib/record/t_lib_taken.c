@@ -20,6 +20,7 @@ static unsigned int take_at; /* number of the write in which the rings are taken
 /* Take them before the write, the same and load from them at once, or after the write. */
 static enum { BEFORE, SEEN, AFTER, WAYS } take_way;
 
+/* Like the command's: after a SIGBUS of the kernel for a ring, zeros are there instead. */
 static void on_bus_error(int number, siginfo_t *info, void *context)
 {
 	(void)context;

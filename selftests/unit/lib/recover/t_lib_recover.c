@@ -341,6 +341,7 @@ static void test_overlap(void)
 		;
 	for (unsigned int i = 0; i < IMAGE_RINGS; i++)
 		image.rings[i].nr_blocks = many * IMAGE_BLOCKS;
+	/* The blocks of the first one begin earlier: its page and checks are among them. */
 	image.rings[0].blocks = image.rings[0].page;
 	image_seal(&image);
 	recover();

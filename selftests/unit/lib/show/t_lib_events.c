@@ -16,6 +16,7 @@ static void check_event_lines(const struct line *lines, unsigned int nr)
 	tap_note("%u events", i);
 }
 
+/* 0x6540: formats of the four arguments of "typed", the first lowest: S8, S32, U32, X32. */
 static const struct object named[] = {
 	{ 1, KTAPE_OBJ_EXCEPTION, 0x1234, 0, 0, 0, 0, "driver" },
 	{ 1, KTAPE_OBJ_USER_EVENT, 7, 0x6540, 4, 0, 0, "typed" },
@@ -52,7 +53,7 @@ static const struct line exceptions[] = {
 	  "\"severity\":\"SW0\",\"args\":[]" },
 };
 
-/* Each format, with a width if it has one. */
+/* Each format as a byte, some with a width in its upper half, and a value behind it. */
 #define TYPED                  \
 	"\x40"                 \
 	"\xfe"                 \

@@ -14,7 +14,7 @@
 
 #include "tap.h"
 
-/* Of the clock: times of records are close to the registry's limits. */
+/* Ticks a second: so few that the registry's limits, some seconds, are of the size of TIMES. */
 #define HZ	  100
 #define OBJECTS	  6
 #define TIMES	  800

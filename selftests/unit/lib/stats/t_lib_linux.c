@@ -2,6 +2,9 @@
 /*
  * Test Linux statistics on the scene in lib_scene.h. All numbers here were
  * counted by hand from its lines: 1 tick is 1 ns.
+ *
+ * With --scene, --lossy, --named or --interrupts it writes a native trace for tests of the
+ * command instead: the scene, with a loss, with another name of its interrupt, or interrupts.
  */
 #include "stats/hist.h"
 #include "lib_scene.h"
@@ -55,6 +58,10 @@ static void free_linux_stats(struct ktape_linux *l, struct ktape_registry *regis
 	ktape_registry_free(registry);
 }
 
+/*
+ * Return the index of a series of a kind; @name NULL: of all objects together.  If there is none,
+ * the index is that behind the last series.
+ */
 static size_t find_linux_series(const struct ktape_linux *l, unsigned int kind,
 				const char *name)
 {
@@ -217,7 +224,7 @@ static void quantiles(void)
 	size_t i = find_linux_series(l, KTAPE_SERIES_WAKEUP, NULL);
 	struct ktape_quantile q;
 
-	/* 800, 1100, 3000, 4800: steps of 32, and never beyond the largest. */
+	/* 800, 1100, 3000, 4800: at most 1/32 too large, and never beyond the largest. */
 	ktape_linux_quantile(l, i, 500000, &q);
 	check_equal(q.value, 1119);
 	check_equal(q.low, q.value);
@@ -364,6 +371,7 @@ static void uncertain(void)
 	free_linux_stats(l, registry);
 }
 
+/* Bounds of buckets ascend to the largest number; a value is kept at most 1/32 too large. */
 static void histograms(void)
 {
 	static struct kt_hist h;
@@ -386,6 +394,7 @@ static void histograms(void)
 	check_equal(kt_hist_rank(&h, 1001), UINT64_MAX);
 }
 
+/* The map has what an array says that it has, after random additions and removals. */
 static void maps(void)
 {
 	struct kt_map map = { 0 };

@@ -165,7 +165,7 @@ find_linux_thread(const struct ktape_linux *l, int32_t tid)
 
 /*
  * From 5000 to 15000 nothing is recorded.  100 runs before and after, 101 waits since
- * 3000, a call of 100 is open since 4000.
+ * 3000, a call of 100 is open since 4000.  The ledgers are recorded during pauses.
  */
 static const struct scene_event paused[] = {
 	{ 1000, 0, 0, PROFILE(all) },

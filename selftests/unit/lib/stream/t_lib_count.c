@@ -85,7 +85,10 @@ static void random_records(void)
 	check(most > 80, "a block has many records");
 }
 
-/* A record of each length at each place of a window, between the shortest ones. */
+/*
+ * A record of each length at each place of the first 1024 bytes, between the shortest ones.  It
+ * covers some of those, which are not counted then.
+ */
 static void one_record(void)
 {
 	uint64_t wrong = 0;

@@ -385,7 +385,7 @@ struct expected {
 	unsigned int shape;
 };
 
-/* Check that the decoded record is the one that the writer wrote. */
+/* Check that the decoded record is the one that context 0 of the rig, on CPU 3, wrote. */
 static bool same(const struct ktape_event *e, const struct expected *want, u32 seq)
 {
 	u32 tag = rig_hash(0, seq, want->shape) & 0x3ffff;

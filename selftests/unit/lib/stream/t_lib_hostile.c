@@ -15,7 +15,10 @@ static size_t packet_len;
 static struct feed feed;
 static uint64_t luck = 12345;
 
-/* Every event of the table twice, and one unknown event. */
+/*
+ * Every event of the table but the last probe (254), and an unknown one (200): each once 3 ticks
+ * after the one before, and once 2^31.
+ */
 static void make_full_packet(void)
 {
 	static const char blob[64] = "a name \"\\\n\x01\xff of a thread";

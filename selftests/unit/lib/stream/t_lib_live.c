@@ -343,6 +343,7 @@ static void test_failure(void)
 	put_timed_packet(fds[1], 1, first, ARRAY_SIZE(first), 1000);
 	put_timed_packet(fds[1], 0, second, ARRAY_SIZE(second), 5000);
 	input.pipe = fds[0];
+	/* The descriptor that opening will get: the lowest that is free. */
 	input.fd = fcntl(STDIN_FILENO, F_DUPFD, 3);
 	close(input.fd);
 	err = ktape_trace_open("-", &how, &t, NULL);

@@ -34,7 +34,7 @@ static const struct form forms[] = {
 struct holds {
 	struct trace_result r;
 	bool sealed; /* the metadata has a valid checksum */
-	unsigned int twice;
+	unsigned int twice; /* records that were seen before, or have no valid number */
 	unsigned int strangers; /* events of other threads than their block's */
 	unsigned int profiles;	/* records repeated at the beginning */
 	unsigned int filters;
@@ -249,6 +249,7 @@ static void test_past(void)
 
 	closes = false;
 	begin_pieces(&forms[0]);
+	/* Blocks 0 to 4 were overwritten. */
 	device_grow(BLOCKS + 3, 20);
 	for (i = 0; i < RINGS; i++) {
 		lose(i, 9);

@@ -10,7 +10,10 @@
 #define QUESTIONS 50U /* per scene */
 #define ROUNDS	  40U
 
-/* Rare events in either ring, events with a number, and a frequent one. */
+/*
+ * Events that are asked for, with a value of @field below @values, or with any (NULL): a rare one
+ * of the event ring, a rare one of the control ring, a frequent one.
+ */
 static const struct {
 	unsigned int opcode;
 	const char *field;
@@ -22,7 +25,10 @@ static const struct {
 	{ KTAPE_EV_SIGNAL_DELIVER, NULL, 0 },
 };
 
-/* Numbers of questions: @others by verdict, then wrong answers. */
+/*
+ * Numbers of questions: answered, refused, answered with each verdict; then those with a wrong
+ * answer.  @missed_found: the event was recorded, and the verdict is not FOUND.
+ */
 static struct {
 	unsigned int asked, refused, others[5];
 	unsigned int wrong_proved, wrong_found, missed_found;
@@ -49,6 +55,7 @@ static struct sim *make_absent_session(uint64_t seed)
 			s->losing[cpu] ^= 1U << KTAPE_CLASS_SIGNAL;
 			break;
 		case 1:
+			/* All classes but control: s->blind loses that one's. */
 			s->losing[cpu] ^= ~1U;
 			break;
 		case 2:
@@ -128,8 +135,10 @@ static void damage(struct sim *s, uint64_t seed)
 	}
 }
 
+/* Return true if @t is an event that @q asks for, whatever became of it. */
 static bool answers(const struct sim_truth *t, const struct ktape_absence *q)
 {
+	/* The field's bits in dat20: severity has 3, sig 7, irq 18. */
 	uint32_t mask = q->opcode == KTAPE_EV_EXCEPTION	     ? 7 :
 			q->opcode == KTAPE_EV_SIGNAL_DELIVER ? 0x7f :
 							       0x3ffff;
@@ -139,6 +148,7 @@ static bool answers(const struct sim_truth *t, const struct ktape_absence *q)
 	       (!q->field || (t->dat20 & mask) == q->value);
 }
 
+/* Count a verdict.  A damaged trace may lack the record, and need not say FOUND. */
 static void absent_check(const struct sim *s, const struct ktape_absence *q,
 			 unsigned int verdict, bool damaged)
 {
@@ -171,6 +181,7 @@ static void ask_random_absence(struct sim *s, const char *dir, bool damaged)
 
 	if (q.field)
 		q.value = sim_random(s, asked[what].values);
+	/* Now and then a value of more than 20 bits, which has to be refused. */
 	if (q.field && !sim_random(s, 16))
 		q.value += 1ULL << (20 + sim_random(s, 44));
 	q.from = begin + sim_random(s, (uint32_t)span);
@@ -220,8 +231,9 @@ static void test_questions(void)
 		      sum.others[i]);
 }
 
-static int wrong; /* findings of the last verdict */
+static int wrong; /* findings of the last check by result_of() */
 
+/* Check a trace with a question.  Return: the verdict for all CPUs that it asks for. */
 static unsigned int result_of(const char *dir, const struct ktape_absence *q)
 {
 	struct ktape_error error;
@@ -313,6 +325,7 @@ static void test_lost(void)
 	signal_now(s);
 	s->losing[0] = 0;
 	end_absent_session(s);
+	/* Up to a time at which the session still ran. */
 	check_equal(verdict(s, from, s->now - 5000), KTAPE_ABSENT_LOST);
 	check_equal(verdict(s, from - 500, from), KTAPE_ABSENT_PROVED);
 	sim_free(s);
@@ -630,6 +643,7 @@ static void test_large(void)
 		.one_cpu = true,
 	};
 
+	/* Bit 18, large: nr is all ones, and the argument has the whole number. */
 	sim_event(s, 0, KTAPE_EV_SYS_ENTER, 0xffff | 1U << 18, 1, 1000077, 0);
 	sim_event(s, 0, KTAPE_EV_SYS_EXIT, 0xffff | 1U << 18, 2, 0, 0);
 	q.to = s->now;
@@ -695,6 +709,7 @@ static void test_absent_refused(void)
 	struct ktape_verify *v;
 
 	sim_save(s, dir, 0);
+	/* No event has TRACE_OPCODE, nor 100000; the ledger is control; an interval is empty. */
 	bad[0].opcode = TRACE_OPCODE;
 	bad[1].opcode = KTAPE_EV_LEDGER;
 	bad[2].field = "no_such";
@@ -705,6 +720,7 @@ static void test_absent_refused(void)
 		check_equal((unsigned int)-ktape_verify_ask(v, &bad[i]), EINVAL);
 	for (size_t i = 0; i < ARRAY_SIZE(large); i++)
 		check_equal((unsigned int)-ktape_verify_ask(v, &large[i]), ERANGE);
+	/* A tid is signed, so -1 fits.  A check takes one question only. */
 	q.field = "tid";
 	q.opcode = KTAPE_EV_PROCESS_FREE;
 	q.value = (uint64_t)-1;

@@ -4,11 +4,12 @@
  *
  * A kind is an operation and what it is done to: packets, headers, records of a ring of one
  * CPU or of all, names, metadata, or the whole folder.  Checksums of what was changed are
- * renewed, unless a wrong or missing one is the change.  Each kind is tried on a whole trace of each mode.  Where nothing in the format
- * can tell the result from a whole trace, the table says why, and the kind is tried
- * nevertheless: it must not crash.
+ * renewed, unless a wrong or missing one is the change.  Where nothing in the format can tell the
+ * result from a whole trace, the table says why, and the kind is tried nevertheless: it must not
+ * crash.
  *
- * KTAPE_TAMPER=all tries each kind in all modes, else each kind is tried in one mode.
+ * KTAPE_TAMPER=all tries each kind on traces of all modes, SEEDS of each; else each kind is tried
+ * on one trace, of one of the modes in turn.
  */
 #define TRACE_PACKET 2048
 
@@ -217,7 +218,10 @@ static void flush_rings(struct sim *s)
 	}
 }
 
-/* Remove the first packets of a ring, and put an empty one of an earlier piece there. */
+/*
+ * Remove the first @nr packets of a ring, which an earlier piece has, and put the empty packet
+ * with which a piece begins there.
+ */
 static void carry_empty_packet(struct sim *s, unsigned int ring, unsigned int nr)
 {
 	struct sim_ring *r = &s->ring[ring];
@@ -316,10 +320,11 @@ static void make_mode_trace(struct tamper *t, enum mode mode)
 
 /* ---- the check ------------------------------------------------------------------------------- */
 
+/* What `ktape verify` says of a trace. */
 struct verdict {
-	int ret;
-	uint64_t cuts;
-	char first[200];
+	int ret;       /* number of violations, or a negative errno */
+	uint64_t cuts; /* findings that something is cut off, which may be notes */
+	char first[200]; /* the first violation or cut */
 };
 
 static void tamper_finding(void *arg, const struct ktape_finding *f)
@@ -379,7 +384,7 @@ static bool is_tamper_target(const struct tamper_stream *s, enum target target)
 
 static unsigned int tried, unpromised, passed;
 
-/* Tamper with a copy of @whole, and check that it is found. */
+/* Tamper with a copy of @whole, and check that it is found, unless the table says why not. */
 static void try_kind(const struct tamper *whole, enum mode mode,
 		     const struct kind *k, enum target target)
 {

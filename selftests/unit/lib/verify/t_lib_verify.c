@@ -268,6 +268,7 @@ static void test_verify_no_end(void)
 {
 	struct sim *s = make_simple_session();
 
+	/* Of CPU 1 the end of the session is not there, nor what comes after it. */
 	while (s->ring[3].nr > 1)
 		sim_remove(s, 3, s->ring[3].nr - 1);
 	sim_take(s, 3, KTAPE_EV_CLOCK_SYNC, 0, 0);
@@ -280,6 +281,7 @@ static void test_verify_no_end(void)
 /* The ledger or the order of markers reveals every removed marker. */
 static void test_verify_no_marker(void)
 {
+	/* dat20 & bits == dat20; of a ledger these are class control, ring 0 or 1, moment stop. */
 	static const struct {
 		unsigned int opcode;
 		uint32_t bits;

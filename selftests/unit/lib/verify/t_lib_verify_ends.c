@@ -26,7 +26,10 @@ static void deliver_signals(struct sim *s, unsigned int signals)
 		sim_event(s, 0, KTAPE_EV_SIGNAL_DELIVER, 1, 1, 1, 2);
 }
 
-/* Stop and start again after events of CPU 0 that its event ring does not have. */
+/*
+ * Stop and start again after @lacking events of CPU 0; its event ring was read only up to before
+ * them.  @ends: the session stops at the end.
+ */
 static struct sim *restarted(unsigned int lacking, bool ends)
 {
 	struct sim *s = sim_new(21);
@@ -119,6 +122,7 @@ static void test_ends_in_pipe(void)
 		deliver_signals(s, 1);
 		sim_cut(s, EVENTS);
 		nr = s->ring[EVENTS].nr;
+		/* Three events that no packet has, but the ledger of the stop. */
 		s->ring[EVENTS].emitted[KTAPE_CLASS_SIGNAL] += 3;
 		sim_stop(s);
 		sim_start(s);

@@ -2,6 +2,9 @@
 /*
  * Packets that are read ahead for checking in windows: packets of all sizes, damage behind
  * empty packets, the memory that they hold, and windows that are large enough for threads.
+ *
+ * A window is a span of time.  The events that each CPU has in it are checked on a copy of the
+ * checker's state, by any thread.  The packets of a ring that were read ahead for it are a lane.
  */
 #define SIM_CPUS     2U
 #define TRACE_PACKET (128U << 10)

@@ -31,6 +31,7 @@ static void verify_name_finding(void *arg, const struct ktape_finding *f)
 	r->first_ts = f->ts;
 }
 
+/* Verify a session into @result without a stop before, and free it. */
 static void check_as_it_is(struct sim *s)
 {
 	const struct ktape_verify_options how = { .finding = verify_name_finding,
@@ -230,7 +231,9 @@ static void lose_first_packets(struct sim *s)
  * A full table forgets first what died first.  So a thread that was there after others
  * had died, or beside a table that is not full, has a name; and so has each thread if no
  * ring with names was overwritten.  The smallest table has 64 entries, of which the threads that
- * live have 8.  Events up to 10 s (@late) behind the death of a thread can be its own.
+ * live have 8.  Events up to 10 s (@late) behind the death of a thread can be its own, so what
+ * counts is the first of @nr_dead, which died 1000 ticks after each other: 60 of them began to die
+ * 59000 before @died.
  */
 static void test_replaced(void)
 {

@@ -39,6 +39,7 @@ static void test_verify_frozen(void)
 	s->mode = KTAPE_MODE_SNAPSHOT;
 	sim_start(s);
 	sim_work(s, 500);
+	/* Reader 1 of process 100 had not moved for 10 ms. */
 	sim_words(s, KTAPE_EV_EVICT, 1, 100, 10);
 	s->now += 5000;
 	sim_stop_full(s, s->now - 5000);

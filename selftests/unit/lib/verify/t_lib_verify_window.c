@@ -3,6 +3,9 @@
  * Compare checking in windows, by one thread and by several, with checking one event after
  * the other: findings with all their members, in their order, counts and verdicts have to
  * be the same, whatever is lost, filtered, wrong or damaged.
+ *
+ * A window is a span of time.  The events that each CPU has in it are checked on a copy of the
+ * checker's state, by any thread; what breaks a rule ends the window, and is checked one by one.
  */
 #define SIM_CPUS     3U
 #define SIM_THREADS  5
@@ -48,7 +51,7 @@ struct result {
 	uint64_t errors[KTAPE_RULES];
 	uint64_t notes[KTAPE_RULES];
 	struct ktape_verify_cpu cpu[SIM_CPUS];
-	struct kt_switch last[SIM_CPUS];
+	struct kt_switch last[SIM_CPUS]; /* of the decoder: last switch of each CPU */
 	unsigned int verdict[SIM_CPUS + 1];
 	uint64_t records;
 	uint64_t passed; /* records that were checked in windows */
@@ -71,7 +74,7 @@ static void verify_window_finding(void *arg, const struct ktape_finding *f)
 	r->nr++;
 }
 
-/* Check a trace. @jobs 0: one event after the other. */
+/* Check a trace by @jobs threads, in windows; 0: one event after the other. */
 static void verify_window(const char *path, const struct ktape_absence *q,
 			  unsigned int jobs, struct result *r)
 {
@@ -202,11 +205,14 @@ static void let_run(struct scene *m, unsigned int cpu)
 	m->on[next] = cpu;
 }
 
+/* The thread of a CPU begins a system call, or ends the one that it is in. */
 static void scene_call(struct scene *m, unsigned int cpu)
 {
+	/* exit (60) and execve (59) need no end; 0xffff stands for a number beyond 16 bits. */
 	static const unsigned int numbers[] = { 0, 1, 60, 202, 0xffff, 59 };
 	unsigned int i = thread_on(m, cpu), nr;
-	bool wide = !sim_random(m->s, 40);
+	/* Bit 16: by the 32-bit table, and with an argument; its end has neither. */
+	bool compat = !sim_random(m->s, 40);
 
 	if (i == TIDS)
 		return;
@@ -220,7 +226,7 @@ static void scene_call(struct scene *m, unsigned int cpu)
 		sim_event(m->s, cpu, KTAPE_EV_SYS_EXIT, nr, 2, 0, 0);
 	else
 		sim_event(m->s, cpu, KTAPE_EV_SYS_ENTER,
-			  nr | (wide ? 1U << 16 : 0), wide, nr, 0);
+			  nr | (compat ? 1U << 16 : 0), compat, nr, 0);
 	m->calling[i] = m->calling[i] ? 0 : nr + 1;
 }
 
@@ -260,8 +266,8 @@ static void refer(struct scene *m, unsigned int cpu)
 	case 3:
 		/* Now and then the record has not the form of the event. */
 		sim_event(s, cpu, KTAPE_EV_TASKLET_ENTRY, 0,
-			  sim_random(s, 50) ? 1 : 2,
-			  0x1000 + sim_random(s, 400), 0);
+			  sim_random(s, 50) ? 2 : 1, 0x77,
+			  0x1000 + sim_random(s, 400));
 		break;
 	default:
 		sim_event(s, cpu, KTAPE_EV_SCHED_WAKING, 0, 1,
@@ -304,6 +310,7 @@ static void mark_slowly(struct scene *m, unsigned int phase, const uint64_t *mas
 	}
 }
 
+/* Like sim_stop() and sim_start(), but with other events between the markers of the CPUs. */
 static void start_again(struct scene *m)
 {
 	static const uint64_t nothing[KTAPE_MASK_WORDS];
@@ -524,7 +531,7 @@ static void check_scene(uint64_t seed, unsigned int damage)
 	struct ktape_absence q = {
 		.opcode = seed % 2 ? KTAPE_EV_SIGNAL_DELIVER :
 				     KTAPE_EV_IRQ_HANDLER_ENTRY,
-		.from = 1000000 + sim_random(s, 50000),
+		.from = 1000000 /* as sim_new() sets it */ + sim_random(s, 50000),
 	};
 
 	q.to = q.from + 20000;

@@ -194,6 +194,7 @@ static void test_tmpfs(void)
 /* The events reported as written are those that can be read. */
 static void test_failed_writes(void)
 {
+	/* Within the first header, the first block, later blocks, and at their borders. */
 	static const uint64_t limits[] = {
 		1,
 		KTAPE_BLOCK_HEADER - 1,
@@ -363,6 +364,7 @@ static void test_stuck_pipe(void)
 	int ends[2], err;
 
 	check(!pipe2(ends, O_NONBLOCK), "pipe");
+	/* Room for the metadata and some of the blocks. */
 	fcntl(ends[1], F_SETPIPE_SZ, 128 << 10);
 	make_device();
 	waits = 0;
@@ -409,6 +411,7 @@ static int whole_writes, short_writes;
 /* Each write causes events, as those of a recorder do that is recorded itself. */
 static bool echoes;
 
+/* Close a block of each ring; if the ring is full, its oldest blocks are overwritten. */
 static void echo_positions(void)
 {
 	unsigned int i;
@@ -423,6 +426,7 @@ static void echo_positions(void)
 	device_grow(1, 5);
 }
 
+/* Stands before the function of the C library, by which the recorder writes without io_uring. */
 ssize_t pwritev64(int fd, const struct iovec *iov, int nr, off64_t offset)
 {
 	struct iovec part = { .iov_base = iov->iov_base, .iov_len = 1000 };
@@ -459,6 +463,7 @@ static void test_short_direct(void)
 		whole_writes = i / 3;
 		short_writes = 2 + i % 3;
 		check(!record_limited(&how, &stats, 0), "case %d", i);
+		/* Still there: no write had O_DIRECT. */
 		if (short_writes) {
 			tap_skip("no direct writes below $TMPDIR");
 			return;
@@ -641,7 +646,10 @@ static void narrow_from(uint64_t first, uint64_t records)
 			;
 		check_equal(cursors[0], (first + 3 * (i + 1)) * BLOCK);
 	}
-	/* Records that nobody reads: a lap of the low word, and some blocks. */
+	/*
+	 * Records that nobody reads, a lap of the low word: 11 of the open block, which
+	 * @emitted has, and 1000 others.
+	 */
 	for (i = 0; i < RINGS; i++) {
 		rings[i].block += (1ULL << 32) / BLOCK;
 		rings[i].records += 1000 + 11;

@@ -4,6 +4,11 @@
  * pair, another one is run at each of its instructions, like another CPU or an
  * interrupt, and takes over the slot of a pair of an earlier epoch.
  *
+ * A pair is the begin and the end of something, here of a timer.  Its begin takes a slot and is
+ * held back (KT_FILTERED); its end becomes a span if it took long enough (KT_SPAN), is held back
+ * if not, and passes (KT_PASS) if its begin has no slot.  kt_gates_renew() begins an epoch: then
+ * open pairs have no end, and others may take their slots.
+ *
  * The two pairs hash to the same slot. "ours" began in the earlier epoch, "new"
  * begins in the present one.
  */
@@ -27,8 +32,8 @@ static struct {
 	struct kt_gates *gates;
 	u32 ours, new;	       /* the first arguments of two timers */
 	enum kt_result result; /* result of the operation that is stopped */
-	enum kt_result begun;  /* result of the operation at the stop */
-	enum kt_result ended;
+	enum kt_result begun;  /* result of the begin at the stop */
+	enum kt_result ended;  /* result of the end there, if there is one */
 	u64 start; /* start of the span that the operation returned */
 	void (*come_in)(void);
 } w;

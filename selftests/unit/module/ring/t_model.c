@@ -76,7 +76,11 @@ struct frame {
 	uint8_t pc, w, end, tmp;
 };
 
-/* A state of the machine.  It has only bytes, so equal states have no padding that differs. */
+/*
+ * A state of the machine.  It has only bytes, so equal states have no padding that differs.
+ * Pending stores of one epoch become visible in any order, unless they are to the same word, but
+ * after all of earlier epochs: a write barrier, or a release before its store, begins an epoch.
+ */
 struct state {
 	struct frame frame[LEVELS];
 	uint8_t left[LEVELS];		/* events still to be written */
@@ -155,6 +159,7 @@ static void let_pass(struct state *s, unsigned int i)
 
 /* ---- a writing context, one step -------------------------------------------- */
 
+/* Return the tail that is needed before slot @w may open a block: a whole ring before its end. */
 static uint8_t limit_of(const struct frame *f)
 {
 	return f->w >= SLOTS - BLOCK ? (uint8_t)(f->w + BLOCK - SLOTS) : 0;
@@ -165,6 +170,7 @@ static void end_model_event(struct frame *f)
 	memset(f, 0, sizeof(*f));
 }
 
+/* At the begin of a block: lose the event if the oldest block is still needed, else move tail. */
 static void check_room(struct state *s, struct frame *f)
 {
 	uint8_t limit = limit_of(f);
@@ -182,6 +188,10 @@ static void check_room(struct state *s, struct frame *f)
 		f->pc = LOAD_TAIL;
 }
 
+/*
+ * Move tail up to the limit in one step, as the loop of load and cmpxchg does.  The mutant decides
+ * in one step and stores in the next.
+ */
 static void step_tail(struct state *s, struct frame *f)
 {
 	uint8_t limit = limit_of(f);
@@ -202,6 +212,7 @@ static void step_tail(struct state *s, struct frame *f)
 	f->pc = config.mutant == TAIL_AFTER_RESERVE ? STORE : RESERVE;
 }
 
+/* Reserve by a cmpxchg of write; if a nested context has moved it, begin again. */
 static void step_reserve(struct state *s, struct frame *f)
 {
 	if (s->write != f->w && config.mutant != PLAIN_RESERVE) {
@@ -230,7 +241,10 @@ static void step_publish(struct state *s, struct frame *f, bool first)
 		store_release(s, COMMIT, f->end);
 }
 
-/* The mutant swaps the two loads. */
+/*
+ * Behind the own record: load write, then committed, and publish up to write what nested contexts
+ * have left, if there is any.  The mutant swaps the two loads.
+ */
 static void step_slow(struct state *s, struct frame *f)
 {
 	bool swap = config.mutant == RECHECK_ORDER;
@@ -403,6 +417,7 @@ static void visit(const struct state *s)
 	stack[depth++] = *s;
 }
 
+/* Check a state in which no context runs, no event is left and every store is visible. */
 static void check_rest(const struct state *s)
 {
 	if (s->committed != s->write || s->seen[COMMIT] != s->write)

@@ -80,6 +80,7 @@ static void test_header(void)
 
 	begin_test_ring(KTAPE_MODE_OVERWRITE, 0);
 	kt_shim_time = 0x123456789aULL;
+	/* Context 2, three arguments; the rig's ring is the event ring of CPU 3. */
 	rig_emit(&rig, 2, 3);
 	check_equal(rig.page->commit, KTAPE_BLOCK_HEADER + 24);
 	check_equal(b->magic, KTAPE_BLOCK_MAGIC);
@@ -98,10 +99,10 @@ static void test_header(void)
 	check_equal(b->content_bits, 0xa5a5a5a5a5a5a5a5ULL);
 	check_equal(rec[0], 0x3456789a);
 	check_equal(rec[1] & 0xff, RIG_OPCODE + 3);
-	check_equal(rec[1] >> 26 & 3, 2);
-	check_equal(rec[1] >> 29, 3);
-	check_equal(rec[2], 0);
-	check_equal(rec[5], 0);
+	check_equal(rec[1] >> 26 & 3, 2); /* the context, in dat20 */
+	check_equal(rec[1] >> 29, 3);	  /* number of arguments */
+	check_equal(rec[2], 0); /* the first one: number of the record */
+	check_equal(rec[5], 0); /* padding */
 	settle_all_read();
 }
 
@@ -231,6 +232,7 @@ static void test_too_big(void)
 	check_equal(rig.page->lost[KTAPE_LOST_TOO_BIG][5], 2);
 	check_equal(rig_lost(&rig), 2);
 	check_equal(rig.page->commit, rig.ring.write);
+	/* A blob beside all 7 arguments: 8 + 28 bytes, and 4 for its size. */
 	check_equal(KT_BLOB_MAX(BLOCK_SIZE), room - 40);
 }
 
@@ -383,12 +385,14 @@ static void test_ring_flush(void)
 	check_equal(kt_ring_flush(&rig.ring), 0);
 	check_equal(rig.ring.write & (BLOCK_SIZE - 1), KTAPE_BLOCK_HEADER);
 	settle_all_read();
+	/* Full, and nothing is consumed: no block can be opened. */
 	emit_records(1, 5000);
 	settle_all_read();
 	check_equal((u64)kt_ring_flush(&rig.ring), (u64)-EAGAIN);
 	settle_all_read();
 }
 
+/* A stopped ring takes no record, and counts each as lost; it goes on where it has stopped. */
 static void test_ring_stop(void)
 {
 	u64 write;
@@ -433,6 +437,7 @@ static void test_lapping(void)
 	check(rig.page->tail <= owned - 8, "tail went past the open record");
 	/* The outer writer commits. */
 	kt_ring_publish(&rig.ring, owned - 8, owned);
+	/* The reader has seen a commit that the test took back since. */
 	reader.commit = owned - 8;
 	settle_all_read();
 }
@@ -483,7 +488,10 @@ static void test_blobs(void)
 	for (size = 0; size <= most; size++) {
 		unsigned long len = ALIGN(16 + size, 8);
 
-		/* All short distances for small blobs, some for large ones. */
+		/*
+		 * All short distances for small blobs, some for large ones.  An open block
+		 * has less than 3900 bytes of room.
+		 */
 		step = size < 100 ? 8 : len > 400 ? len / 3 & ~7UL : 40;
 		for (room = 0; room <= len + 32 && room < 3800; room += step) {
 			u64 opening;

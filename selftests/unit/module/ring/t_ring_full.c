@@ -320,7 +320,7 @@ static void renewed_from(unsigned long start)
 
 	for (gone = 0; gone < 3000; gone += 271) {
 		begin_full_ring(KTAPE_MODE_SNAPSHOT, start);
-		/* Clears, not cuts, have led to @start. */
+		/* The highest position before a cut: clears, not cuts, have led to @start. */
 		rig.ring.above = 0;
 		emit_in_context(NEVER, 100);
 		position = rig.ring.write;

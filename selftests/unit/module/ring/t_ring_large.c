@@ -139,6 +139,7 @@ int main(int argc, char **argv)
 		puts("1..0 # SKIP no 1 GiB of addresses");
 		return 0;
 	}
+	/* The rest of the rig; its small blocks are replaced. */
 	rig_make(&rig, 4096, BLOCKS, KTAPE_MODE_OVERWRITE, 0);
 	rig.block_size = BLOCK_SIZE;
 	for (i = 0; i < BLOCKS; i++)

@@ -14,6 +14,7 @@ static const u64 turns[] = {
 static u64 value, low, high;
 static const char *wrong;
 
+/* Return @n as it is stored: the upper word of a 32-bit kernel counts units of 2^29. */
 static u64 raw(u64 n)
 {
 	return KT_WIDE ? n : n >> KT_UPPER_SHIFT << 32 | (u32)n;
@@ -51,6 +52,7 @@ static void test_upper(void)
 		return;
 	}
 	for (at = 0; at < 40ULL << 31; at += block) {
+		/* From what it was three blocks before. */
 		check_equal(kt_upper_of(later, (unsigned long)at), at >> 29);
 		later = late;
 		late = upper;

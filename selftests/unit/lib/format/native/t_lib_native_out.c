@@ -2,6 +2,10 @@
 /*
  * Test native traces written by a conversion: the thread of each event when the
  * clock is so coarse that threads switch within one tick.
+ *
+ * A switch is in the event ring, an exception in the control ring, and of two records with the
+ * same time a reader takes the one of the control ring first.  So the writer moves an exception
+ * of a thread that came within the tick to the next tick, and what follows is not earlier.
  */
 #include "lib_trace.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Hand-made RKH streams. */
+/* Hand-made trace streams of RKH, a framework for state machines. */
 #ifndef _LIB_RKH_H
 #define _LIB_RKH_H
 
@@ -9,7 +9,7 @@
 
 #include "format/rkh/internal.h"
 
-#define RKH_STREAM 65536
+#define RKH_STREAM 65536 /* room for a stream, in bytes */
 
 __attribute__((unused)) static const struct kt_rkh_config usual = {
 	.flags = KT_RKH_ALL,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Compare the output of RKH's own decoder with ours, line by line, after
- * normalising it:
+ * normalising it.  (RKH is a framework for state machines, with a trace.)
  *
  * - groups RQ and TIM are QUE and TMR;
  * - numbers are compared as numbers, in any notation; "?" and "static" are 0;
@@ -284,6 +284,7 @@ static void compare_lines(struct ktape_trace *t, FILE *f, unsigned int *n,
 		begun |= strstr(line, "Parsing trace stream") != NULL;
 		if (!begun || !strchr(line, '|'))
 			continue;
+		/* Arguments of a user event stand on indented lines behind it. */
 		if (strspn(line, " ") > 20) {
 			if (args)
 				same_argument(line, &args);

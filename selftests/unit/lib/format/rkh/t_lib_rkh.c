@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Test RKH in both directions: bytes, frames, losses, round trips. Vectors are
- * made from its specification; streams of the original encoder, if
- * ../shared/golden has them, are compared with the output of the original
- * decoder.
+ * Test the trace format of RKH, a framework for state machines, in both directions: bytes,
+ * frames, losses, round trips. Vectors are made from its specification; streams of the original
+ * encoder, if ../shared/golden has them, are compared with the output of the original decoder.
  */
 #include "format/rkh/internal.h"
 #include <ktape/formats.h>
@@ -130,7 +129,7 @@ static void widths(void)
 {
 	static const uint32_t flags[] = {
 		KT_RKH_ALL,
-		0x7fff,
+		0x7fff, /* frames have neither sequence numbers nor checksums */
 		KT_RKH_ALL & ~KT_RKH_SENDER,
 		KT_RKH_ALL & ~KT_RKH_QUE_LOW,
 		KT_RKH_ALL & ~KT_RKH_MP_LOW,
@@ -168,7 +167,7 @@ static void wraps(void)
 	stream.seq = 200;
 	for (unsigned int i = 0; i < 400; i++) {
 		stream.ts += 100;
-		rkh_add(&stream, 0xa0, 0, NULL, 0);
+		rkh_add(&stream, 0xa0 /* FWK_EN */, 0, NULL, 0);
 	}
 	check_back(stream.data, stream.len, "time of one byte");
 	rkh_all(&stream, &usual, false);
@@ -382,7 +381,7 @@ static void assumed(void)
 		/* The stream may begin at a number other than 0. */
 		stream.seq = i % 3 ? 7 : 0;
 		for (unsigned int n = 0; n < 20; n++)
-			rkh_add(&stream, 0x22, 5, NULL, 0);
+			rkh_add(&stream, 0x22 /* QUE_FIFO */, 5, NULL, 0);
 		in = codec_file(path, stream.data, stream.len);
 		mid = codec_convert(path, "native", "form=pipe", &reported);
 		snprintf(native, sizeof(native), "/proc/self/fd/%d", mid);
@@ -524,7 +523,10 @@ static void many_losses(void)
 	close(to);
 }
 
-/* Any event of such a trace, of CPU 0 without a thread. */
+/*
+ * Any event of such a trace, of CPU 0 without a thread, as typed arguments: opcode (1: 8 bits), CPU
+ * (3: 16 bits), thread (9: an address), dat20 (6: 32 bits).
+ */
 #define OURS(opcode)         \
 	"\1" opcode "\3\0\0" \
 	"\x09\0\0\0\0"       \
@@ -612,6 +614,7 @@ static void rkh_golden(void)
 {
 	if (!has_golden())
 		return;
+	/* Damages, gaps, and response times that the original decoder has found. */
 	compare_rkh_golden(GOLDEN "rkh_ahsm", 0, 0, 11);
 	compare_rkh_golden(GOLDEN "rkh_ahsm_corrupt", 1, 2, 0);
 	compare_rkh_golden(GOLDEN "rkh_allevents", 0, 0, 1);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Test reading Tonbandgeraet's frames: their bytes, from its specification; buffers that are
- * not full; damage, options, and a stream without tasks.
+ * Test reading the frames of Tonbandgeraet, a tracer of FreeRTOS: their bytes, from its
+ * specification; buffers that are not full; damage, options, and a stream without tasks.
  */
 #include "lib_gather.h"
 #include "lib_tband.h"

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Test Tonbandgeraet with check frames over a serial line: intact, damaged at
- * each byte, joined late, restarted, and without checks.
+ * Test the format of Tonbandgeraet, a tracer of FreeRTOS, with check frames over a serial line:
+ * intact, damaged at each byte, joined late, restarted, and without checks.
+ *
+ * A check frame follows each event and each name.  It has the event's or name's number, so that
+ * what is missing can be counted, and a checksum over the frames since the check before.
  */
 #include "util/crc32c.h"
 #include "lib_gather.h"
@@ -67,7 +70,10 @@ static void make_line(void)
 	close(out);
 }
 
-/* Leave out lines that are created anew, and the places of names. */
+/*
+ * Leave out lines of events that are created anew (ids 0 to 2: core, losses, resolution), and the
+ * places of names.
+ */
 static char *keep_carried_line(struct ktape_trace *t, const struct ktape_event *e)
 {
 	bool user = e->opcode == KTAPE_EV_USER_EVENT;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Test TraceX in both directions, and the statistics of threads. Vectors are
- * made from the layout of its buffer; traces with the output of the original
+ * Test ThreadX's trace buffer, which TraceX shows, in both directions, and the statistics of
+ * threads. Vectors are made from the layout of the buffer; traces with the output of the original
  * engine are read if ../shared/golden has them.
  */
 #include <sys/resource.h>
@@ -26,8 +26,8 @@
 /* ---- a trace made by hand --------------------------------------------------------- */
 
 static uint8_t image[SIZE];
-static bool big;
-static uint32_t name_size = 32;
+static bool big;		/* the image is big-endian */
+static uint32_t name_size = 32; /* bytes of a name, as the header says */
 static bool backwards; /* to_text() writes records at descending addresses */
 
 static void put_image_word(size_t at, uint32_t v)
@@ -36,6 +36,7 @@ static void put_image_word(size_t at, uint32_t v)
 		image[at + i] = (uint8_t)(v >> (big ? 24 - 8 * i : 8 * i));
 }
 
+/* Put a thread into the registry: in use, type 1, a priority (0x80), address, its stack, name. */
 static void put_name(unsigned int nr, unsigned int prio, uint32_t address,
 		     const char *name)
 {
@@ -49,7 +50,11 @@ static void put_name(unsigned int nr, unsigned int prio, uint32_t address,
 	memcpy(image + at + 16, name, strlen(name));
 }
 
-/* Context, priority, event, ticks since the previous event, four words. */
+/*
+ * Context, priority, event, ticks since the previous event, four words.  Events: 1 and 2 are
+ * thread_resume and _suspend, 3 and 4 isr_enter and _exit, 6 running, 52 and 57 mutex_get and
+ * _put, 69 queue_send, 4096 is the user's.  0x80050005: priority 5, preemption threshold 5.
+ */
 static const uint32_t events[][8] = {
 	{ INIT, 0, 6, 0, 0, 0, 0, 0 },
 	{ A, 0x80050005, 52, 10, 0x500, 1, 0, 0 },
@@ -69,16 +74,17 @@ static void make_tracex_image(uint32_t mask, bool down)
 {
 	uint32_t stamp = down ? 12 : mask - 11, end = BASE + SIZE;
 	uint32_t registry = BASE + 48, buffer = registry + NAMES * 48;
+	/* The size of a name has 16 bits, the other half of its word is not used. */
 	const uint32_t words[] = {
-		0x54585442,
+		0x54585442, /* TXTB */
 		mask,
 		BASE,
 		registry,
 		name_size << (big ? 0 : 16),
-		buffer,
+		buffer, /* end of the registry */
 		buffer,
 		end,
-		buffer + (ENTRIES - 4) * 32,
+		buffer + (ENTRIES - 4) * 32, /* the oldest event */
 	};
 
 	memset(image, 0, sizeof(image));
@@ -125,6 +131,7 @@ static struct ktape_rtos *stats_of(const char *path, const char *format, int *re
 	return rtos;
 }
 
+/* Check what was counted by hand in @events. */
 static void check_tracex_stats(const char *path, const char *what)
 {
 	int result;
@@ -482,7 +489,10 @@ static void exported(void)
 
 static void inversions(void)
 {
-	/* B owns the mutex and A waits for it; if @bad, a thread of priority 20 runs meanwhile. */
+	/*
+	 * B owns the mutex and A waits for it; if @bad, a thread of priority 20 runs meanwhile.
+	 * 120, time_get, says nothing but who runs.
+	 */
 	static const uint32_t list[][8] = {
 		{ B, 9, 52, 1, 0x500, 1, 0, 0 },
 		{ A, 5, 52, 1, 0x500, 1, B, 1 },
@@ -533,6 +543,7 @@ static void read_mutant(const uint8_t *data, size_t len)
 	close(fd);
 }
 
+/* Cut images, and images and texts with changed bytes, must neither crash nor hang. */
 static void tracex_hostile(void)
 {
 	static char text[SIZE * 4];
