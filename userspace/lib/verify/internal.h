@@ -79,6 +79,11 @@ struct kt_mark {
 
 /**
  * struct kt_vring - one stream of a CPU
+ *
+ * A packet is closed if it is a block that the ring has filled or a flush has ended, and open
+ * (KTAPE_BLOCK_OPEN) if the reader copied a block that was still being written.  A ledger is exact
+ * at a start and a stop, when no event can occur.
+ *
  * @there: the stream has packets
  * @whole: the stream begins with the first packet of its session
  * @hole: packets are missing or damaged, and this was reported
@@ -131,7 +136,7 @@ struct kt_mark {
  *	losses than the ring counted
  * @origin: enum kt_origin
  * @from: counters where the account of the ring begins, see account.c; valid with @origin
- * @at: number of records before the last ledger
+ * @at: number of records that were read before the last ledger
  * @nr_closed: closed packets whose counters were taken
  * @nearest: counters at the end of the first of them
  * @farthest: counters at the end of the last of them

@@ -15,7 +15,6 @@
  * and nothing is concluded from it.
  */
 #include <limits.h>
-#include <stdarg.h>
 
 #include "stream/packet.h"
 #include "verify/internal.h"
