@@ -89,6 +89,7 @@ static int fetch_next(struct ktape_trace *t, struct kt_stream *s)
 		return 1;
 	s->scan.report = keep_lane_notice;
 	s->scan.arg = lane;
+	/* Do not search behind damage, perhaps through all of the file: end with -EAGAIN there. */
 	s->scan.stepwise = true;
 	ret = kt_stream_fetch(t, s, &lane->content);
 	s->scan.report = kt_stream_report;
@@ -337,6 +338,7 @@ int kt_lane_fetch(struct ktape_trace *t, struct kt_stream *s,
 		}
 		slot = &lane->slots[lane->first];
 		report_slot(t, s, slot);
+		/* Reading ahead has stopped at damage, which is reported now: go on behind it. */
 		lane->in_use = slot->ret > 0 || slot->ret == -EAGAIN;
 		if (slot->ret == -EAGAIN)
 			lane->stopped = false;

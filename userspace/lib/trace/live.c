@@ -122,6 +122,7 @@ static int wait_live_input(struct ktape_trace *t)
 	};
 	int ret = poll(fds, 2, 0);
 
+	/* Before it blocks, the caller may flush its output. */
 	if (!ret && t->options.idle)
 		t->options.idle(t->options.arg);
 	while (ret <= 0) {

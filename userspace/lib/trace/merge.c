@@ -148,6 +148,7 @@ static KT_NOINLINE int next_other(struct ktape_trace *t,
 		kt_loss_before(t, &s->event);
 	if (s->fresh) {
 		s->fresh = false;
+		/* True if the header's thread is that of the packet's first event only. */
 		once = kt_decoder_packet(t->decoder, s->packet.data);
 	}
 	err = deliver_event(t, s, event);

@@ -182,7 +182,7 @@ static int take_results(struct kt_slices *sl)
 	return ret < 0 ? ret : 0;
 }
 
-/* Wait until all slices were read; what was read is not taken. */
+/* Wait until all slices from number @from on were read; what was read is not taken. */
 static void wait_for_all(struct kt_slices *sl, uint64_t from)
 {
 	while (from < sl->given)

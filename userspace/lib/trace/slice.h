@@ -151,7 +151,8 @@ struct kt_slices;
  * @streams: its streams
  * @slice: the slice that is read
  * @turn: turn of the names for which @applied is valid, 0 = none
- * @applied: names that were added to the view
+ * @applied: names of kt_slices.names that were added to the registry of @trace, a view of the
+ *	whole trace's
  */
 struct kt_reader {
 	struct kt_slices *slices;
