@@ -593,7 +593,6 @@ static int open_trace_folder(struct ktape_trace *t, struct ktape_error *error)
 	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode)) {
 		if (fd >= 0)
 			close(fd);
-		t->input.fd = folder;
 		if (fd < 0 && *why.text)
 			return kt_error(error, 0, "%s", why.text);
 		return open_directory(t, folder, error);
