@@ -13,6 +13,8 @@
 #define NON_ASCII  "Non-ASCII Name" /* shown by TraceX for such a name */
 #define FIRST_ROOM 16U
 #define EXCHANGED  256U /* most counts that are sorted as in TraceX */
+#define INIT_BITS \
+	0x7ffU /* of the priority word of the initialisation, as in TraceX */
 
 int ktape_rtos_new(struct ktape_rtos **rtos)
 {
@@ -64,7 +66,10 @@ static void set_rtos_name(struct kt_rtos_thread *t, const uint8_t *name, size_t 
 		memcpy(t->t.name, name, len);
 }
 
-/* Take an entry of a TraceX registry. */
+/*
+ * Take an entry of a TraceX registry.  Its first four bytes are in the word @bytes, the first one
+ * highest: [1] is the type; of a thread, bit 7 of [2] says that [2] and [3] have its priority.
+ */
 static int take_rtos_object(struct ktape_rtos *r, const struct ktape_event *e)
 {
 	uint32_t bytes = ktape_event_arg(e, 1);
@@ -87,6 +92,7 @@ static int take_rtos_object(struct ktape_rtos *r, const struct ktape_event *e)
 	if (bytes >> 8 & 0x80)
 		t->t.lowest_prio = (bytes >> 8 & 3) << 8 | (bytes & 0xff);
 	t->t.highest_prio = t->t.lowest_prio;
+	/* The blob is a string argument: its format comes before the name. */
 	if (e->blob_size > 1)
 		set_rtos_name(t, text + 1, e->blob_size - 1);
 	else
@@ -94,7 +100,7 @@ static int take_rtos_object(struct ktape_rtos *r, const struct ktape_event *e)
 	return 0;
 }
 
-/* Take the name of a thread of a native trace. */
+/* Take the name of a thread of a native trace, unless it says that the thread has died (bit 8). */
 static int take_rtos_registry(struct ktape_rtos *r, const struct ktape_event *e)
 {
 	uint32_t tid = e->nargs ? ktape_event_arg(e, 0) : 0;
@@ -150,7 +156,8 @@ static int take_rtos_entry(struct ktape_rtos *r, const struct kt_threadx_entry *
 	if (thread)
 		e->e.prio &= KT_THREADX_PRIO_MASK;
 	else if (x->context == KT_THREADX_INIT)
-		e->e.prio &= 0x7ff;
+		e->e.prio &= INIT_BITS;
+	/* A thread that the registry does not name is added without a name. */
 	if (!thread || kt_rtos_find(r, x->context))
 		return 0;
 	if (is_thread_table_full(r)) {
@@ -257,7 +264,7 @@ int ktape_rtos_finish(struct ktape_rtos *r)
 	if (r->finished)
 		return 0;
 	r->finished = true;
-	r->totals.max_ticks += !r->totals.max_ticks;
+	r->totals.max_ticks += !r->totals.max_ticks; /* callers divide by it */
 	for (uint32_t core = 0; !err && core < r->nr_cores; core++) {
 		r->cores[core].base = base;
 		err = finish_core(r, &r->cores[core]);
