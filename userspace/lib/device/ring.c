@@ -317,7 +317,7 @@ uint64_t kt_ring_discarded(const struct kt_ring *r, uint64_t lost)
 
 /*
  * Set sequence number, losses, flags and checksum in the copy of a block's header, and go on to
- * the next sequence number.
+ * the next sequence number.  A piece of a log counts losses from its own begin.
  */
 static void patch_head(struct kt_ring *r, uint8_t *first, size_t page_size,
 		       const uint8_t *block)

@@ -10,7 +10,7 @@
 
 #define LINE_MAX_LEN 65536
 
-/* A line while it is parsed. */
+/* A line while it is parsed.  Its number counts from 1; errors have it as their offset. */
 struct line {
 	unsigned int number;
 	char *key;
@@ -58,6 +58,7 @@ static int parse_context(struct ktape_config *c, const struct line *line)
 		       report_value(line, "yes or no");
 }
 
+/* Not persistent: only parameters of the module make such a session. */
 static const char *const modes[] = {
 	[KTAPE_MODE_OVERWRITE] = "overwrite",
 	[KTAPE_MODE_DISCARD] = "discard",

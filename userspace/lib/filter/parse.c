@@ -322,7 +322,10 @@ static int (*const adders[KTAPE_FILTER_KINDS])(struct ktape_filter_value *v,
 	[KTAPE_FILTER_RATE] = add_rate,
 };
 
-/* Return the length of an item: up to a comma, without trailing blanks. */
+/*
+ * Return the length of an item: up to a comma, without trailing blanks.  A comma or blank behind a
+ * backslash is part of the item.
+ */
 static size_t item_length(const char *text)
 {
 	size_t len = 0, at = 0;
