@@ -350,6 +350,7 @@ static int view_block(struct ktape_reader *reader, struct kt_ring *r,
 		kt_ring_skip(r);
 		if (r->pos % r->block_size)
 			return -EAGAIN;
+		/* Commit at the very end of a block: it is full, but still open. */
 		if (kt_ring_commit(r) <= r->pos + r->block_size)
 			return 0;
 		block = r->data + r->pos % r->data_size;

@@ -194,6 +194,10 @@ static bool is_answered(const struct ktape_doctor *d, const char *line)
 	return answered;
 }
 
+/*
+ * Report the latest refusal of the module in the kernel log, unless its file is newer.  Sets
+ * @untrusted if that was about a key, for kt_check_signature().
+ */
 void kt_check_log(struct ktape_doctor *d)
 {
 	const struct refusal *r, *latest = NULL;

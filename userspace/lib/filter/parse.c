@@ -17,6 +17,7 @@ struct item {
 	char text[ITEM_MAX + 1];
 };
 
+/* Pairs of begin and end of which a gate filter records only those that take longer than a time. */
 static const char *const gates[] = {
 	[KTAPE_GATE_SYSCALL] = "syscall", [KTAPE_GATE_IRQ] = "irq",
 	[KTAPE_GATE_SOFTIRQ] = "softirq", [KTAPE_GATE_TIMER] = "timer",
@@ -26,6 +27,7 @@ static const char *const gates[] = {
 /* Names of the KTAPE_PID_* bits. */
 const char *const kt_pid_flags[] = { "threads", "children", "except", NULL };
 
+/* Return the name of a pair of a gate filter, or NULL. */
 const char *kt_gate_name(unsigned int gate)
 {
 	return gate < KT_ARRAY_SIZE(gates) ? gates[gate] : NULL;

@@ -304,6 +304,7 @@ static int add_pair_span(struct ktape_linux *l, struct kt_sl_cpu *c,
 	unsigned int i = 0;
 
 	(void)c;
+	/* Only for the opcodes in @spans, see @takers. */
 	while (spans[i].opcode != e->opcode)
 		i++;
 	ktape_event_field(e, "start", &start);

@@ -204,6 +204,7 @@ int ktape_rtos_take(struct ktape_rtos *r, const struct ktape_event *e)
 		return -EINVAL;
 	if (e->opcode == KTAPE_EV_REGISTRY)
 		return take_rtos_registry(r, e);
+	/* Not an event: it says what a reader assumed of a stream that does not say it. */
 	if (ktape_event_is_assumed(e))
 		return 0;
 	if (!r->foreign && kt_threadx_take_head(&r->head, e)) {

@@ -309,7 +309,10 @@ static int next_slice(struct kt_slices *sl)
 	return give_slice(sl, records);
 }
 
-/* Go on with slices, or wait longer and longer if they are not worth it. */
+/*
+ * Read at least DELAY_MIN events one by one, because the next one cannot be in a slice, and more
+ * and more of them if slices are not worth it.
+ */
 static void pace_slices(struct kt_slices *sl, uint64_t records)
 {
 	if (records >= FEW && records >= sl->nr * FEW_EACH)

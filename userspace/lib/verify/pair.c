@@ -164,6 +164,7 @@ bool kt_pairs_irqs(const struct kt_vcpu *c)
 	return has_pair(c, &irq_pair);
 }
 
+/* The same for soft interrupts.  With PREEMPT_RT they are not: threads are switched inside them. */
 bool kt_pairs_softirqs(const struct ktape_verify *v, const struct kt_vcpu *c)
 {
 	return !v->rt && has_pair(c, &softirq_pair);
