@@ -383,8 +383,8 @@ static int view_block(struct ktape_reader *reader, struct kt_ring *r,
  * caller must check with kt_ring_intact() that it was not overwritten.
  *
  * Return: 1, 0 if there is no closed block, -EAGAIN if the block was partly delivered
- * so that ktape_reader_read() must copy it, -EBADMSG if the block is damaged, -ESTALE if
- * the ring was taken away.
+ * so that ktape_reader_read() must copy it, -EBADMSG if the block is damaged, at
+ * which the position stays, -ESTALE if the ring was taken away.
  */
 int kt_ring_view(struct ktape_reader *reader, struct kt_ring *r, void *first,
 		 size_t page_size, struct kt_view *view)

@@ -43,7 +43,7 @@ static bool take_interval(struct ktape_linux *l, unsigned int what,
 	return true;
 }
 
-/* Open an interval at an event. */
+/* Open an interval at an event.  One that is open already begins anew. */
 static int open_interval(struct ktape_linux *l, unsigned int what, uint64_t key,
 			 const struct ktape_event *e, uint64_t extra)
 {

@@ -195,7 +195,7 @@ enum value_type {
 	VALUE_HEX,
 	VALUE_TEXT,
 	VALUE_UUID,
-	VALUE_FLAG,
+	VALUE_FLAG, /* true whatever the value is */
 	VALUE_CPUS
 };
 

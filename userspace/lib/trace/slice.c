@@ -50,7 +50,7 @@ static void free_slice(struct kt_slices *sl, struct kt_slice *slice)
 	free(slice->notices);
 }
 
-/* Free what @jobs threads need, which may be incomplete. */
+/* Free what prepare_jobs() has made, which may be incomplete. */
 static void drop_jobs(struct kt_slices *sl)
 {
 	kt_crew_free(sl->crew);

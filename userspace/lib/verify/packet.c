@@ -285,7 +285,7 @@ static void pass_losses(struct ktape_verify *v, struct kt_vcpu *c,
 	}
 	/*
 	 * If the ring counted all that was lost, loss records will report its time and class.
-	 * Otherwise events were overwritten, of any class.
+	 * Otherwise events of any class may have been overwritten.
 	 */
 	if (gap || r->hole || !r->headed ||
 	    discarded - r->head_discarded != head_lost(head) - r->head.lost)
