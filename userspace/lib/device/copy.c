@@ -138,6 +138,7 @@ static int64_t make_packet(struct ktape_reader *reader, struct copy *c)
 	while ((ret = ktape_packet_next(&p, &event, NULL)) > 0)
 		records += event.opcode != KTAPE_TIME_EXTEND;
 	r->pos = c->closed ? c->block + r->block_size : c->block + c->end;
+	/* At the end of an open block that is full, the next one begins. */
 	r->part = !c->closed && r->pos % r->block_size;
 	if (ret < 0)
 		return ret;

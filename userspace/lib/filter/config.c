@@ -246,6 +246,7 @@ static int take_config_line(struct ktape_config *c, struct line *line, char *tex
 	*line->value++ = '\0';
 	line->key = trim_config_blanks(line->key);
 	line->value = trim_config_blanks(line->value);
+	/* The path of a cgroup may have blanks. */
 	if (strcmp(line->key, "cgroup"))
 		remove_blanks(line->value);
 	return take_config_value(c, line);

@@ -169,7 +169,10 @@ static int add_cgroup(struct ktape_filter_value *v, struct item *it)
 	return 0;
 }
 
-/* Return the uid of a user name in /etc/passwd, or -1. */
+/*
+ * Return the uid of a user name in /etc/passwd, or -1.  getpwnam() would need the C library's
+ * shared modules, which the static command cannot count on.
+ */
 static int64_t find_filter_user(const char *name)
 {
 	FILE *f = fopen("/etc/passwd", "re");

@@ -405,7 +405,7 @@ static void count_one(const struct ktape_rtos *r, uint64_t i, uint32_t id,
 	c[r->counts[id] - 1].count++;
 }
 
-/* Count the events of one thread, following the links. */
+/* Count the events of one thread, following the links; RUNNING events as well. */
 static size_t count_rtos_thread(const struct ktape_rtos *r, uint32_t thread,
 				struct ktape_rtos_count *c)
 {
@@ -419,6 +419,7 @@ static size_t count_rtos_thread(const struct ktape_rtos *r, uint32_t thread,
 	return nr;
 }
 
+/* Count the events of all cores, but RUNNING events, which ktape_rtos_popular() leaves out there. */
 static size_t count_all(const struct ktape_rtos *r, struct ktape_rtos_count *c)
 {
 	size_t nr = 0;

@@ -212,7 +212,10 @@ static int queue_packet(struct ktape_trace *t, const struct kt_found *found)
 	return err;
 }
 
-/* Check whether another packet begins inside the received part of this one. */
+/*
+ * Check whether another packet begins inside the received part of this one.  Then its size is
+ * damaged or its end is missing, and it is not waited for.
+ */
 static bool is_overlapped(struct ktape_trace *t)
 {
 	uint64_t there = kt_scan_there(&t->input);

@@ -83,7 +83,8 @@ static bool is_ahead(const struct kt_slices *sl, const struct kt_cursor *c)
 
 /*
  * Read packets ahead of a cursor.
- * Return: 1, 0 if the lane is full of packets that slices need, or -ENOMEM.
+ * Return: 1, 0 if the lane is full of packets that slices need, or -ENOMEM, also where all lanes
+ * have HELD_MAX.
  */
 static int fill_slice_lane(struct kt_slices *sl, struct kt_cursor *c)
 {
