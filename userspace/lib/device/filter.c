@@ -122,6 +122,7 @@ static int set_cgroups(struct ktape_device *device, struct ktape_filter *f,
 	uint32_t nr = 0;
 	int err = 0;
 
+	/* The module refuses a filter with more entries before it reads any. */
 	for (; nr < value->nr && nr < KTAPE_FILTER_CGROUPS; nr++) {
 		fds[nr] = kt_cgroup_open(name);
 		if (fds[nr] < 0) {

@@ -177,7 +177,7 @@ struct kt_reader {
  * @leader: index of the stream that had most records in the last slice; the next slice ends
  *	where this stream has @bytes
  * @bytes: bytes of records of the leader in a slice, about
- * @max_names: names of one stream in a slice
+ * @max_names: most names of one stream in a slice
  * @slices: slices that are read or wait to be taken, in a circle
  * @room: entries of @slices
  * @given: number of slices that were cut
