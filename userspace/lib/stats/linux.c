@@ -243,7 +243,7 @@ int ktape_linux_take(struct ktape_linux *l, const struct ktape_event *e)
 	if (is_off(c))
 		return 0;
 	if (e->opcode == KTAPE_EV_SCHED_SWITCH) {
-		/* No handler runs at a switch, but soft interrupts of PREEMPT_RT: they are given up. */
+		/* No handler runs at a switch; soft interrupts of PREEMPT_RT are given up. */
 		c->depth = 0;
 		return kt_sl_switch(l, c, e);
 	}

@@ -12,9 +12,8 @@
 
 #define NON_ASCII  "Non-ASCII Name" /* shown by TraceX for such a name */
 #define FIRST_ROOM 16U
-#define EXCHANGED  256U /* most counts that are sorted as in TraceX */
-#define INIT_BITS \
-	0x7ffU /* of the priority word of the initialisation, as in TraceX */
+#define EXCHANGED  256U	  /* most counts that are sorted as in TraceX */
+#define INIT_BITS  0x7ffU /* of the priority word of INIT, as in TraceX */
 
 int ktape_rtos_new(struct ktape_rtos **rtos)
 {
@@ -419,7 +418,7 @@ static size_t count_rtos_thread(const struct ktape_rtos *r, uint32_t thread,
 	return nr;
 }
 
-/* Count the events of all cores, but RUNNING events, which ktape_rtos_popular() leaves out there. */
+/* Count the events of all cores, but no RUNNING events: ktape_rtos_popular() leaves them out. */
 static size_t count_all(const struct ktape_rtos *r, struct ktape_rtos_count *c)
 {
 	size_t nr = 0;

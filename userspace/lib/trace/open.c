@@ -674,7 +674,7 @@ int kt_trace_open(const char *path, const struct ktape_trace *how,
 	t->input.fd = -1;
 	t->folder = -1;
 	t->budget.max = t->options.memory ? t->options.memory : KTAPE_TRACE_HELD_MAX;
-	/* Losses wait until the trace is open.  With a packet callback, packets are loaded later. */
+	/* Losses wait until it is open.  With a packet callback, packets are loaded later. */
 	t->opening = !t->packet;
 	err = open_path(t, path, error);
 	kt_loss_opened(t);

@@ -29,8 +29,7 @@
 #define SEEN_MAX     (1U << 22) /* at most; half of them are used */
 #define STATE_SHIFT  16U	/* of prev_state in dat20 of sched_switch */
 #define SUSPECTS_MAX 1024U	/* more than threads begin in a second or two */
-#define PUT_OFF_MAX \
-	(1U << 16) /* suspects that wait for the end; further ones do not wait */
+#define PUT_OFF_MAX  (1U << 16) /* further suspects are not put off */
 
 /**
  * struct suspect - a thread without a name
@@ -591,7 +590,7 @@ void kt_verify_names(struct ktape_verify *v, const struct ktape_event *e)
 		return;
 	kt_fields_begin(&at, plan, e);
 	while ((f = kt_fields_next(&at))) {
-		/* Only single numbers: the frames of a call stack are return addresses, no functions. */
+		/* Only single numbers: frames of call stacks are return addresses, no functions. */
 		if (at.count || f->place == KTAPE_PLACE_REST)
 			continue;
 		if (f->type == KTAPE_TYPE_TID && (int32_t)at.value > 0)
