@@ -114,6 +114,7 @@ int ktape_device_filter_get(struct ktape_device *device, unsigned int kind,
 	return 0;
 }
 
+/* Set a filter of cgroups: the module takes descriptors of them.  Return: 0 or negative errno. */
 static int set_cgroups(struct ktape_device *device, struct ktape_filter *f,
 		       const struct ktape_filter_value *value)
 {

@@ -88,6 +88,7 @@ static void report_good(struct ktape_doctor *d)
 	kt_next(d, "%sdepmod -a", d->sudo);
 }
 
+/* Unless the module is loaded, check whether its file is for this kernel. */
 void kt_check_module(struct ktape_doctor *d)
 {
 	if (d->loaded)
@@ -236,6 +237,7 @@ void kt_check_log(struct ktape_doctor *d)
 
 /* ---- loaded? ---------------------------------------------------------------- */
 
+/* If the module is not loaded, report what loads it, or what forbids that. */
 void kt_check_loaded(struct ktape_doctor *d)
 {
 	bool barred = !d->uid && !(d->capabilities >> CAP_SYS_MODULE_BIT & 1);

@@ -125,6 +125,10 @@ static int take_rtos_registry(struct ktape_rtos *r, const struct ktape_event *e)
 
 /* ---- events ---------------------------------------------------------------------- */
 
+/*
+ * Keep an event of ThreadX.  Beyond the limit of events it is left out; beyond that of threads it
+ * is kept, and counts for none.  Return: 0 or -ENOMEM.
+ */
 static int take_rtos_entry(struct ktape_rtos *r, const struct kt_threadx_entry *x)
 {
 	bool thread = kt_threadx_is_thread(x->context);

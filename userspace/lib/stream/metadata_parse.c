@@ -75,6 +75,7 @@ static bool in_word(char c)
 	return isalnum((unsigned char)c) || c == '_' || c == '.';
 }
 
+/* Take the next token: a word, a number, a string without its quotes, or any other character. */
 static struct token next_token(struct parser *p)
 {
 	struct token t = { .kind = TOKEN_END };
