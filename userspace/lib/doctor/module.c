@@ -123,7 +123,8 @@ void kt_check_module(struct ktape_doctor *d)
 /* ---- the kernel log --------------------------------------------------------- */
 
 /**
- * struct refusal - a message of a kernel that refuses a module
+ * struct refusal - a message of a kernel that refuses a module; of several that a line has, the
+ *	first in the table counts
  * @text: how it begins
  * @key: it is about a signature
  * @why: what it means
