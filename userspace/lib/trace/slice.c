@@ -191,7 +191,8 @@ static void wait_for_all(struct kt_slices *sl, uint64_t from)
 
 /*
  * A slice lacked memory: read it and all later ones again, one after the other, each with
- * the memory that the others give back.
+ * the memory that the others give back.  No further one is cut.
+ * Return: 0 or negative errno.
  */
 static int read_alone(struct kt_slices *sl)
 {

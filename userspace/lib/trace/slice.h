@@ -112,8 +112,8 @@ struct kt_slice {
  * struct kt_slices_how - what is done with slices
  * @jobs: number of threads
  * @arg: first argument of all functions
- * @prepare: make room for the results in @slice->own; -ENOMEM is no error, then there
- *	are fewer slices
+ * @prepare: make room for the results in @slice->own.  With -ENOMEM there are fewer slices; it
+ *	is an error only where slices are read one after the other for want of memory
  * @work: read all events of @slice->trace, in any thread; may be called again for the
  *	same slice
  * @take: take the results, in order of the slices; 1 = no further slice is needed
@@ -183,7 +183,7 @@ struct kt_reader {
  * @given: number of slices that were cut
  * @taken: of these, those whose results were taken
  * @flying: records of slices that were cut and not taken yet
- * @stopped: the caller needs no further slice
+ * @stopped: the caller needs no further slice, or there is no memory for one
  * @names: names in event rings since the registry of @t got any
  * @nr_names: entries of @names
  * @room_names: room for entries
