@@ -117,7 +117,8 @@ static int begin_unpacking(struct kt_scan *s)
 }
 
 /*
- * Check whether the input is compressed once its first bytes were read.
+ * Once the first bytes of the input were read, check whether it is compressed; then unpack it from
+ * here on.
  * Return: 0 or negative errno.
  */
 static int probe_compression(struct kt_scan *s)

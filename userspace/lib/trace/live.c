@@ -214,7 +214,8 @@ static int queue_packet(struct ktape_trace *t, const struct kt_found *found)
 
 /*
  * Check whether another packet begins inside the received part of this one.  Then its size is
- * damaged or its end is missing, and it is not waited for.
+ * damaged or its end is missing, and it is not waited for.  Each call searches only what came since
+ * the one before, behind @probed.
  */
 static bool is_overlapped(struct ktape_trace *t)
 {

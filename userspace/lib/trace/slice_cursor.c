@@ -12,7 +12,10 @@
 
 #define HELD_MAX (128U << 20) /* most bytes of packets of all lanes */
 
-/* Put a cursor where its stream is.  Return: false if that is not possible. */
+/*
+ * Put a cursor where its stream is, and give the stream a lane if it has none.
+ * Return: false if that is not possible.
+ */
 static bool begin_cursor(struct kt_slices *sl, struct kt_cursor *c,
 			 struct kt_stream *s)
 {

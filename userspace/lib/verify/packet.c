@@ -214,8 +214,8 @@ static void check_counters(struct ktape_verify *v, struct kt_vring *r,
 }
 
 /*
- * Check for losses that the ring counted in or right before this packet, but that
- * @discarded does not include, because they are from before the reader attached.
+ * Check for losses that the ring counted in or right before this packet.  Its number of reported
+ * losses may lack them, because they are from before the reader attached.
  */
 static bool has_unreported(const struct kt_vring *r, const uint8_t *head)
 {
