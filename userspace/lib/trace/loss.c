@@ -91,8 +91,16 @@ void kt_loss_report(struct ktape_trace *t, const struct kt_stream *s,
 		t->losses[i] = t->losses[i - 1];
 	}
 	t->losses[i] = (struct kt_loss){
-		n->cpu, n->ring, n->count,     n->packets, n->from,
-		n->to,	at,	 n->continued, n->reasons, false,
+		.cpu = n->cpu,
+		.ring = n->ring,
+		.count = n->count,
+		.packets = n->packets,
+		.from = n->from,
+		.to = n->to,
+		.at = at,
+		.continued = n->continued,
+		.reasons = n->reasons,
+		.early = false,
 	};
 }
 
