@@ -115,7 +115,10 @@ static int64_t finish_packet(struct copy *c, uint64_t len)
 	return (int64_t)len;
 }
 
-/* Make a packet of the copy.  Return: bytes, 0 if it has no new records. */
+/*
+ * Make a packet of the copy, and move the position behind it.
+ * Return: bytes, 0 if it has no new records, or -EBADMSG if a record is damaged.
+ */
 static int64_t make_packet(struct ktape_reader *reader, struct copy *c)
 {
 	struct kt_ring *r = c->ring;
@@ -135,6 +138,7 @@ static int64_t make_packet(struct ktape_reader *reader, struct copy *c)
 	while ((ret = ktape_packet_next(&p, &event, NULL)) > 0)
 		records += event.opcode != KTAPE_TIME_EXTEND;
 	r->pos = c->closed ? c->block + r->block_size : c->block + c->end;
+	/* At the end of an open block that is full, the next one begins. */
 	r->part = !c->closed && r->pos % r->block_size;
 	if (ret < 0)
 		return ret;

@@ -238,6 +238,7 @@ int ktape_device_metadata(struct ktape_device *device, char **text, size_t *len)
 		m.size = sizeof(m);
 		m.text = (uintptr_t)room;
 	} while (true);
+	/* The call without room cannot succeed. */
 	if (!err && !room)
 		err = -EIO;
 	if (err) {

@@ -114,6 +114,7 @@ int ktape_device_filter_get(struct ktape_device *device, unsigned int kind,
 	return 0;
 }
 
+/* Set a filter of cgroups: the module takes descriptors of them.  Return: 0 or negative errno. */
 static int set_cgroups(struct ktape_device *device, struct ktape_filter *f,
 		       const struct ktape_filter_value *value)
 {
@@ -122,6 +123,7 @@ static int set_cgroups(struct ktape_device *device, struct ktape_filter *f,
 	uint32_t nr = 0;
 	int err = 0;
 
+	/* The module refuses a filter with more entries before it reads any. */
 	for (; nr < value->nr && nr < KTAPE_FILTER_CGROUPS; nr++) {
 		fds[nr] = kt_cgroup_open(name);
 		if (fds[nr] < 0) {

@@ -317,7 +317,7 @@ uint64_t kt_ring_discarded(const struct kt_ring *r, uint64_t lost)
 
 /*
  * Set sequence number, losses, flags and checksum in the copy of a block's header, and go on to
- * the next sequence number.
+ * the next sequence number.  A piece of a log counts losses from its own begin.
  */
 static void patch_head(struct kt_ring *r, uint8_t *first, size_t page_size,
 		       const uint8_t *block)
@@ -350,6 +350,7 @@ static int view_block(struct ktape_reader *reader, struct kt_ring *r,
 		kt_ring_skip(r);
 		if (r->pos % r->block_size)
 			return -EAGAIN;
+		/* Commit at the very end of a block: it is full, but still open. */
 		if (kt_ring_commit(r) <= r->pos + r->block_size)
 			return 0;
 		block = r->data + r->pos % r->data_size;
@@ -382,8 +383,8 @@ static int view_block(struct ktape_reader *reader, struct kt_ring *r,
  * caller must check with kt_ring_intact() that it was not overwritten.
  *
  * Return: 1, 0 if there is no closed block, -EAGAIN if the block was partly delivered
- * so that ktape_reader_read() must copy it, -EBADMSG if the block is damaged, -ESTALE if
- * the ring was taken away.
+ * so that ktape_reader_read() must copy it, -EBADMSG if the block is damaged, at
+ * which the position stays, -ESTALE if the ring was taken away.
  */
 int kt_ring_view(struct ktape_reader *reader, struct kt_ring *r, void *first,
 		 size_t page_size, struct kt_view *view)

@@ -209,6 +209,10 @@ static void report_mode(struct ktape_doctor *d, const struct stat *st)
 	kt_next(d, "sudo ktape doctor");
 }
 
+/*
+ * If the device could not be opened, report which right this process lacks, unless another check
+ * has reported what is wrong.
+ */
 void kt_check_rights(struct ktape_doctor *d)
 {
 	/* Nothing but the mode of the file would forbid it. */
@@ -254,6 +258,7 @@ static void next_version(struct ktape_doctor *d)
 			d->sudo);
 }
 
+/* Compare version and event table of the loaded module with those of this command. */
 void kt_check_version(struct ktape_doctor *d)
 {
 	char loaded[KT_DOCTOR_WORD];

@@ -81,6 +81,7 @@ static void look_at_release(struct ktape_doctor *d)
 		d->version = KT_VERSION(major, minor);
 }
 
+/* Try to open the device.  Sets @open_error, @only_read and @features. */
 static void look_at_device(struct ktape_doctor *d)
 {
 	struct ktape_device *device;

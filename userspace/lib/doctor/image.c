@@ -270,7 +270,7 @@ static void find_dkms(struct ktape_doctor *d)
 	}
 }
 
-/* Find the module and find out which kernel it is for. */
+/* Find the module, which kernel its file is for, and the version of its source. */
 void kt_doctor_image(struct ktape_doctor *d)
 {
 	unsigned char *data;

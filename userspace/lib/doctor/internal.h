@@ -112,6 +112,7 @@ struct ktape_doctor {
 
 /* ---- findings: finding.c -------------------------------------------------- */
 
+/* kt_found() adds a finding; then kt_why() and kt_next() give its reason and what to do next. */
 #define KT_PRINTF(text, args) __attribute__((format(printf, text, args)))
 
 void kt_found(struct ktape_doctor *d, unsigned int severity, const char *format,

@@ -30,6 +30,10 @@ static const char *const slow_clocks[] = {
 	"acpi_pm", "hpet", "jiffies", "pit", "refined-jiffies",
 };
 
+/*
+ * Warn if the trace clock is not the CPU's counter, unless the module was asked for that.  If the
+ * device cannot be opened, the clock source of the kernel tells what it would be.
+ */
 void kt_check_clock(struct ktape_doctor *d)
 {
 	char source[KT_DOCTOR_WORD], wanted[KT_DOCTOR_WORD];
@@ -157,7 +161,7 @@ static uint64_t group_left(const struct ktape_doctor *d)
 	return left;
 }
 
-/* Return what both rings of a CPU take, in mode discard. */
+/* Return what both rings of a CPU take in mode discard, where the control ring gets an eighth. */
 static uint64_t rings_of_cpu(uint64_t ring)
 {
 	return ring + kt_max(ring / 8, CONTROL_LEAST);
@@ -184,6 +188,10 @@ static void report_memory(struct ktape_doctor *d, unsigned int cpus,
 		(unsigned long long)(ring >> 10));
 }
 
+/*
+ * Check the rings against the limit of the control group, that of the module (half of the memory),
+ * and the memory that is free.
+ */
 void kt_check_memory(struct ktape_doctor *d)
 {
 	char *list = kt_doctor_text(d, "/sys/devices/system/cpu/online");
@@ -245,6 +253,7 @@ void kt_check_memlock(struct ktape_doctor *d)
 
 /* ---- writing ---------------------------------------------------------------- */
 
+/* Try io_uring.  Of files below a folder, only the switch for it tells. */
 void kt_check_uring(struct ktape_doctor *d)
 {
 	uint64_t disabled = 0;
@@ -273,6 +282,7 @@ void kt_check_uring(struct ktape_doctor *d)
 		kt_next(d, "%ssysctl kernel.io_uring_disabled=0", d->sudo);
 }
 
+/* Check by a temporary file that the folder can be written, and whether O_DIRECT works there. */
 void kt_check_output(struct ktape_doctor *d)
 {
 	const char *folder = d->o->output ? d->o->output : ".";

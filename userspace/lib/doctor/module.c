@@ -88,6 +88,7 @@ static void report_good(struct ktape_doctor *d)
 	kt_next(d, "%sdepmod -a", d->sudo);
 }
 
+/* Unless the module is loaded, check whether its file is for this kernel. */
 void kt_check_module(struct ktape_doctor *d)
 {
 	if (d->loaded)
@@ -122,7 +123,8 @@ void kt_check_module(struct ktape_doctor *d)
 /* ---- the kernel log --------------------------------------------------------- */
 
 /**
- * struct refusal - a message of a kernel that refuses a module
+ * struct refusal - a message of a kernel that refuses a module; of several that a line has, the
+ *	first in the table counts
  * @text: how it begins
  * @key: it is about a signature
  * @why: what it means
@@ -194,6 +196,10 @@ static bool is_answered(const struct ktape_doctor *d, const char *line)
 	return answered;
 }
 
+/*
+ * Report the latest refusal of the module in the kernel log, unless its file is newer.  Sets
+ * @untrusted if that was about a key, for kt_check_signature().
+ */
 void kt_check_log(struct ktape_doctor *d)
 {
 	const struct refusal *r, *latest = NULL;
@@ -232,6 +238,7 @@ void kt_check_log(struct ktape_doctor *d)
 
 /* ---- loaded? ---------------------------------------------------------------- */
 
+/* If the module is not loaded, report what loads it, or what forbids that. */
 void kt_check_loaded(struct ktape_doctor *d)
 {
 	bool barred = !d->uid && !(d->capabilities >> CAP_SYS_MODULE_BIT & 1);

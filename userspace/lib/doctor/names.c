@@ -3,7 +3,10 @@
 #include "util/bits.h"
 #include "internal.h"
 
-/* What each reason asks for. */
+/*
+ * What each reason asks for.  KTAPE_NO_ROOM_REGION is left out: only the traces of a persistent
+ * session lack those names.
+ */
 static const struct {
 	unsigned int reason;
 	const char *why;

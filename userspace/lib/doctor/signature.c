@@ -107,6 +107,7 @@ static void report_signature_refused(struct ktape_doctor *d, const char *secure)
 	}
 }
 
+/* Check whether the kernel demands signatures, and whether it trusts that of the module's file. */
 void kt_check_signature(struct ktape_doctor *d)
 {
 	const char *is = secure_boot(d);

@@ -64,6 +64,7 @@ static const struct {
 	  "traces have the thread numbers of the host; the module is loaded on the host, and a container needs --device /dev/ktape --cap-add PERFMON" },
 };
 
+/* Report the first namespace that is not the initial one; by a note only if recording works. */
 void kt_check_container(struct ktape_doctor *d)
 {
 	for (size_t i = 0; i < KT_ARRAY_SIZE(spaces); i++) {
@@ -165,6 +166,7 @@ static bool has_option(const char *config, const char *name)
 	return value && (*value == 'y' || *value == 'm');
 }
 
+/* Check the options of the kernel.  Sets @no_modules, which leaves out the checks of the module. */
 void kt_check_config(struct ktape_doctor *d)
 {
 	char *config = read_config(d);

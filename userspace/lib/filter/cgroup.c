@@ -24,7 +24,10 @@ static bool is_v2(const char *root)
 	return !statfs(root, &fs) && fs.f_type == CGROUP2_SUPER_MAGIC;
 }
 
-/* Search below @name, of @len bytes, for the directory with this number. */
+/*
+ * Search below @name, of @len bytes, for the directory with this number.
+ * Return: true, then @name is its path; false, then @name is as before.
+ */
 static bool search_cgroup(char name[KT_PATH_MAX], size_t len, uint64_t id,
 			  unsigned int depth)
 {

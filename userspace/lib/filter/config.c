@@ -10,7 +10,7 @@
 
 #define LINE_MAX_LEN 65536
 
-/* A line while it is parsed. */
+/* A line while it is parsed.  Its number counts from 1; errors have it as their offset. */
 struct line {
 	unsigned int number;
 	char *key;
@@ -58,6 +58,7 @@ static int parse_context(struct ktape_config *c, const struct line *line)
 		       report_value(line, "yes or no");
 }
 
+/* Not persistent: only parameters of the module make such a session. */
 static const char *const modes[] = {
 	[KTAPE_MODE_OVERWRITE] = "overwrite",
 	[KTAPE_MODE_DISCARD] = "discard",
@@ -245,6 +246,7 @@ static int take_config_line(struct ktape_config *c, struct line *line, char *tex
 	*line->value++ = '\0';
 	line->key = trim_config_blanks(line->key);
 	line->value = trim_config_blanks(line->value);
+	/* The path of a cgroup may have blanks. */
 	if (strcmp(line->key, "cgroup"))
 		remove_blanks(line->value);
 	return take_config_value(c, line);

@@ -119,6 +119,7 @@ static void put_calls(FILE *f, const struct bitmap *b, bool without)
 	}
 }
 
+/* Put a bitmap filter: what is set, or what is not with "!". */
 static void put_filter_bits(FILE *f, const struct ktape_filter_value *v)
 {
 	struct bitmap b = { .bits = &kt_filter_bits[v->kind] };

@@ -158,6 +158,10 @@ static bool add_mask_name(uint64_t *mask, const char *name, enum purpose purpose
 	       (purpose == TO_SHOW && add_mask_number(mask, name));
 }
 
+/*
+ * Make a mask of a list.  @bad, if not NULL, is set to each item in turn, so after an error it is
+ * the bad one.  Return: 0 or -ENOENT.
+ */
 static int parse_mask_list(const char *list, uint64_t mask[KTAPE_MASK_WORDS],
 			   const char **bad, enum purpose purpose)
 {

@@ -17,6 +17,7 @@ struct item {
 	char text[ITEM_MAX + 1];
 };
 
+/* Pairs of begin and end of which a gate filter records only those that take longer than a time. */
 static const char *const gates[] = {
 	[KTAPE_GATE_SYSCALL] = "syscall", [KTAPE_GATE_IRQ] = "irq",
 	[KTAPE_GATE_SOFTIRQ] = "softirq", [KTAPE_GATE_TIMER] = "timer",
@@ -26,6 +27,7 @@ static const char *const gates[] = {
 /* Names of the KTAPE_PID_* bits. */
 const char *const kt_pid_flags[] = { "threads", "children", "except", NULL };
 
+/* Return the name of a pair of a gate filter, or NULL. */
 const char *kt_gate_name(unsigned int gate)
 {
 	return gate < KT_ARRAY_SIZE(gates) ? gates[gate] : NULL;
@@ -167,7 +169,10 @@ static int add_cgroup(struct ktape_filter_value *v, struct item *it)
 	return 0;
 }
 
-/* Return the uid of a user name in /etc/passwd, or -1. */
+/*
+ * Return the uid of a user name in /etc/passwd, or -1.  getpwnam() would need the C library's
+ * shared modules, which the static command cannot count on.
+ */
 static int64_t find_filter_user(const char *name)
 {
 	FILE *f = fopen("/etc/passwd", "re");
@@ -322,7 +327,10 @@ static int (*const adders[KTAPE_FILTER_KINDS])(struct ktape_filter_value *v,
 	[KTAPE_FILTER_RATE] = add_rate,
 };
 
-/* Return the length of an item: up to a comma, without trailing blanks. */
+/*
+ * Return the length of an item: up to a comma, without trailing blanks.  A comma or blank behind a
+ * backslash is part of the item.
+ */
 static size_t item_length(const char *text)
 {
 	size_t len = 0, at = 0;

@@ -85,6 +85,7 @@ bool kt_threadx_take(struct kt_threadx_entry *entry,
 	if (!e->known || e->opcode != KTAPE_EV_USER_EVENT || e->nargs < 7)
 		return false;
 	id = ktape_event_arg(e, 0);
+	/* Users' events of ThreadX have their own numbers, all others those of the format. */
 	if ((id & KTAPE_FORMAT_ID_MASK) == KTAPE_FORMAT_ID_TRACEX)
 		id &= ~KTAPE_FORMAT_ID_MASK;
 	else if (id < KT_THREADX_USER)

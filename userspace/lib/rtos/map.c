@@ -3,6 +3,9 @@
  * The events of ThreadX that a native event becomes, for writing TraceX and for statistics.
  * The id of a thread stands for its address in ThreadX; ThreadX has no idle threads.
  * Services of other real-time kernels are in service.c.
+ *
+ * An event of ThreadX has four words (@info), whose meaning kinds.c gives for each event.  Words
+ * that a native event says nothing of stay 0.
  */
 #include <ktape/formats.h>
 
@@ -10,8 +13,9 @@
 #include "rtos/foreign.h"
 #include "rtos/threadx.h"
 
-#define IRQ_SOFT     0x01000000U /* number of a softirq: this + vector */
-#define PRIO_UNKNOWN 120U
+#define IRQ_SOFT 0x01000000U /* number of a softirq: this + vector */
+#define PRIO_UNKNOWN \
+	120U /* of a thread whose Linux priority is not known: nice 0 */
 
 /* States of a thread in ThreadX. */
 enum { TX_READY = 0, TX_TERMINATED = 2, TX_SUSPENDED = 3, TX_SLEEP = 4 };
@@ -50,7 +54,10 @@ static uint32_t new_state(const struct kt_threadx_cpu *c, unsigned int state)
 	}
 }
 
-/* A thread that stays ready relinquishes the CPU; any other one is suspended. */
+/*
+ * A thread that stays ready relinquishes the CPU; any other one is suspended.  If the CPU was idle,
+ * the event says that the next thread is running; from idle to idle there is none.
+ */
 static int map_threadx_switch(struct kt_threadx_cpu *c, const struct ktape_event *e,
 			      struct kt_threadx_entry *x)
 {

@@ -14,9 +14,10 @@
 #include "rtos/foreign.h"
 #include "rtos/threadx.h"
 
-#define KINDS	     6U /* kinds of queues */
-#define PRIO_UNKNOWN 120U
-#define RT_PRIO_MAX  98U /* Linux priority of the lowest FreeRTOS priority, 0 */
+#define KINDS 6U /* kinds of queues */
+#define PRIO_UNKNOWN \
+	120U /* of a thread whose Linux priority is not known: nice 0 */
+#define RT_PRIO_MAX 98U /* Linux priority of the lowest FreeRTOS priority, 0 */
 
 enum family { QUEUE, SEMAPHORE, MUTEX, FAMILIES };
 enum op { CREATE, RESET, SEND, RECEIVE, PEEK, OPS };
@@ -30,7 +31,7 @@ static const uint8_t states[FAMILIES] = {
 	[MUTEX] = 13,
 };
 
-/* Object of ThreadX by kind + 1; a queue of unknown kind is a queue. */
+/* Object of ThreadX by kt_threadx_queue.kind: kind + 1, or 0: unknown, which counts as a queue. */
 static const uint8_t families[KINDS + 1] = {
 	QUEUE, QUEUE, SEMAPHORE, SEMAPHORE, MUTEX, MUTEX, QUEUE,
 };
@@ -79,7 +80,7 @@ static const struct service services[FAMILIES][OPS] = {
  * @e: the event
  * @op: operation on a queue
  * @isr: an interrupt makes the call; the trace may lack its entry and exit
- * @args: the first two arguments
+ * @args: the first two arguments behind the number of the event
  * @q: the queue, NULL for events without one
  */
 struct call {
@@ -472,6 +473,7 @@ const char *kt_threadx_own_name(const struct kt_threadx_map *map, uint32_t id)
 		return d->name;
 	if (id < KT_THREADX_USER_OUT || id > KT_THREADX_OUT_LAST)
 		return NULL;
+	/* Put the bits back from where kt_threadx_own() took them. */
 	return kt_user_event_name(map->formats, KTAPE_FORMAT_ID_FIRST |
 							(id & 0xf00) << 16 |
 							(id & 0xff));

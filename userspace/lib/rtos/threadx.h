@@ -78,12 +78,12 @@ struct kt_threadx_kind {
 
 /**
  * struct kt_threadx_entry - an event of ThreadX
- * @ticks: time since the first event of the trace
+ * @ticks: time of the event, in ticks of the native trace
  * @context: thread, KT_THREADX_ISR or KT_THREADX_INIT
  * @prio: priority word of the thread; in an interrupt the interrupted thread
  * @id: number of the event
  * @core: its core
- * @stamp: time as it stands in the file
+ * @stamp: time as it stands in a file of TraceX; kt_threadx_put() leaves 0 there
  * @info: its four words
  */
 struct kt_threadx_entry {
@@ -123,9 +123,10 @@ bool kt_threadx_take_head(struct kt_threadx_head *h, const struct ktape_event *e
 bool kt_threadx_take(struct kt_threadx_entry *entry,
 		     const struct kt_threadx_head *h, const struct ktape_event *e);
 
-#define KT_THREADX_PER_EVENT 2 /* most entries that a native event becomes */
-#define KT_THREADX_QUEUES    4096U /* places for queues */
-#define KT_THREADX_WAITS     1024U /* places for threads that wait */
+#define KT_THREADX_PER_EVENT \
+	2 /* most entries that a native event becomes: RUNNING before it */
+#define KT_THREADX_QUEUES 4096U /* places for queues */
+#define KT_THREADX_WAITS  1024U /* places for threads that wait */
 
 /*
  * Numbers of users' events that stand for native ones: markers, users' own events, and from

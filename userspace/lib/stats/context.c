@@ -5,6 +5,15 @@
  *
  * TraceX searches forward for each event.  Here the events of each thread are linked,
  * so that the whole pass takes linear time.
+ *
+ * The words that name threads (info; 0 = not named, of SUSPEND: idle):
+ *
+ *	RESUME, SUSPEND		[0] the thread, [3] the next one
+ *	TIME_SLICE		[0] the next one
+ *	RELINQUISH		[1] the next one
+ *	THREAD_CREATE		[0] the new thread, [1] its priority
+ *
+ * In an interrupt, newer ThreadX has the interrupted thread in the priority word.
  */
 #include "stats/rtos.h"
 
@@ -63,7 +72,10 @@ void kt_rtos_forget(struct ktape_rtos *r, const struct kt_rtos_events *events)
 	}
 }
 
-/* Link the events of each thread on a core; replaces earlier links. */
+/*
+ * Link the events of each thread on a core, in place of earlier links.  kt_rtos_forget() comes
+ * before, unless the threads are new: no thread has a first event then.
+ */
 void kt_rtos_link(struct ktape_rtos *r, struct kt_rtos_events *events)
 {
 	struct kt_rtos_event *list = events->list;
@@ -137,7 +149,10 @@ static void set_next_after_isr(struct walk *w, uint64_t i)
 		e->next = n->prio ? n->prio : w->current;
 }
 
-/* Use the interrupted thread, which newer ThreadX names in an interrupt's events. */
+/*
+ * Use the interrupted thread, which newer ThreadX names in an interrupt's events: it ran after the
+ * event before.  As in TraceX, this begins with the third event.
+ */
 static void take_interrupted(struct walk *w, uint64_t i)
 {
 	const struct ktape_rtos_event *e = &w->list[i].e;

@@ -5,6 +5,9 @@
  * priority than the waiting one runs during the wait: then the wait is unbounded.  It
  * ends when the thread that waits runs again; if that is not in the trace, it is open.
  * Greater numbers are lower priorities.
+ *
+ * MUTEX_GET has the mutex in info[0] and its owner in info[2], MUTEX_PUT the mutex in info[0] and
+ * in info[2] how often it was taken.
  */
 #include "stats/rtos.h"
 
@@ -159,6 +162,7 @@ int kt_rtos_inversions(struct ktape_rtos *r, struct kt_rtos_events *events)
 		struct kt_rtos_thread *t;
 
 		r->totals.mutex_calls += e->id == KT_THREADX_MUTEX_GET;
+		/* Only threads: contexts from KT_THREADX_INIT on count as none, as does idle. */
 		if (!e->context || e->context >= KT_THREADX_INIT)
 			continue;
 		t = kt_rtos_find(r, e->context);

@@ -223,6 +223,7 @@ int ktape_linux_take(struct ktape_linux *l, const struct ktape_event *e)
 		return err;
 	l->last = kt_max(l->last, e->ts);
 	l->now = e;
+	/* The work for waits may grow with the number of events, see take_ran_check(). */
 	for (size_t i = 0; i < KT_ARRAY_SIZE(l->checks); i++)
 		l->checks[i] += KT_SL_CHECKS_MORE;
 	c = get_cpu(l, e->cpu);
@@ -242,6 +243,7 @@ int ktape_linux_take(struct ktape_linux *l, const struct ktape_event *e)
 	if (is_off(c))
 		return 0;
 	if (e->opcode == KTAPE_EV_SCHED_SWITCH) {
+		/* No handler runs at a switch; soft interrupts of PREEMPT_RT are given up. */
 		c->depth = 0;
 		return kt_sl_switch(l, c, e);
 	}
@@ -264,6 +266,7 @@ static bool count_missing(struct ktape_linux *l, struct kt_sl_cpu *c,
 	c->result.lost += n->count;
 	c->result.overwritten += n->overwritten;
 	if (n->reasons & KTAPE_NOTICE_OVERWRITTEN) {
+		/* The first notice of a part has its count, those that continue it have none. */
 		l->uncounted += !count && !n->continued;
 		l->late_to = kt_max(l->late_to, n->to);
 		c->result.late = true;
@@ -289,7 +292,10 @@ void ktape_linux_notice(struct ktape_linux *l, const struct ktape_notice *n)
 		c->blind = kt_max(c->blind, n->to);
 		return;
 	}
-	/* The running thread is known up to the start of the loss, but not inside the loss. */
+	/*
+	 * The running thread is known up to the start of the loss, but not inside the loss.
+	 * Without memory for the thread, only the CPU gets the time.
+	 */
 	account_time(l, c, kt_max(n->from, l->first));
 	c->depth = 0;
 	kt_sl_run(l, c, KT_SL_TID_NONE, c->last);

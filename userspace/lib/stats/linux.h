@@ -31,9 +31,10 @@
 #define KT_SL_MOVES    8U /* moves of a waiting thread whose CPUs are remembered */
 #define KT_SL_SERIES \
 	8192U /* most series, without the one for each whole kind */
-#define KT_SL_THREADS (1U << 20)
-#define KT_SL_PAIRS   (1U << 19)
-#define KT_SL_OPEN    (1U << 20) /* most open intervals */
+#define KT_SL_THREADS (1U << 20) /* most threads */
+#define KT_SL_PAIRS \
+	(1U << 19) /* most pairs of a thread that waited and one that ran */
+#define KT_SL_OPEN (1U << 20) /* most open intervals */
 
 /* Limits that can be exceeded. */
 enum kt_sl_left {
@@ -52,15 +53,15 @@ enum kt_sl_open {
 	KT_SL_CALL,	/* tid */
 	KT_SL_RAISED,	/* CPU, vector */
 	KT_SL_QUEUED,	/* work item */
-	KT_SL_WORKING,	/* tid, work item */
+	KT_SL_WORKING,	/* tid, of a thread that executes a work item */
 	KT_SL_TIMER,	/* CPU, timer */
-	KT_SL_HRTIMER,
+	KT_SL_HRTIMER,	/* the same */
 	KT_SL_INSERTED, /* device, sector */
-	KT_SL_ISSUED,
-	KT_SL_MOVED /* tid; KT_SL_MOVES kinds from here on */
+	KT_SL_ISSUED,	/* the same */
+	KT_SL_MOVED	/* tid; KT_SL_MOVES kinds from here on */
 };
 
-/* A running interrupt handler. */
+/* A running interrupt handler: series of its kind, number, and begin in ticks. */
 struct kt_sl_irq {
 	uint8_t kind;
 	uint32_t id;

@@ -43,7 +43,7 @@ static bool take_interval(struct ktape_linux *l, unsigned int what,
 	return true;
 }
 
-/* Open an interval at an event. */
+/* Open an interval at an event.  One that is open already begins anew. */
 static int open_interval(struct ktape_linux *l, unsigned int what, uint64_t key,
 			 const struct ktape_event *e, uint64_t extra)
 {
@@ -304,6 +304,7 @@ static int add_pair_span(struct ktape_linux *l, struct kt_sl_cpu *c,
 	unsigned int i = 0;
 
 	(void)c;
+	/* Only for the opcodes in @spans, see @takers. */
 	while (spans[i].opcode != e->opcode)
 		i++;
 	ktape_event_field(e, "start", &start);

@@ -33,7 +33,7 @@ static void forget_moves(struct ktape_linux *l, int32_t tid, uint64_t queue)
 }
 
 /**
- * kt_sl_queue() - A thread stands in a run queue from now on
+ * kt_sl_queue() - A thread stands in a run queue from now on; if it did before, it begins anew
  * @l: the statistics
  * @tid: the thread
  * @cpu: CPU of the queue
@@ -109,6 +109,7 @@ int kt_sl_move(struct ktape_linux *l, const struct ktape_event *e)
 		left->value = e->ts;
 		left->extra = cpu;
 	}
+	/* Opening an interval may have moved the entry. */
 	now = kt_map_find(&l->open, KT_SL_RUNNABLE, tid);
 	if (now)
 		now->extra = queue_of(kt_sl_target(e), moves);

@@ -107,8 +107,8 @@ int kt_sl_begin(struct ktape_linux *l)
  * @key: number within the kind, or KTAPE_SERIES_ALL
  * @e: event whose time and CPU are used to look up the name
  *
- * Return: the series; if there are too many, the series of the whole kind; NULL if
- * there is no memory.
+ * Return: the series; if there are too many, which is counted as left out, the series of the
+ * whole kind; NULL if there is no memory.
  */
 struct kt_sl_series *kt_sl_series(struct ktape_linux *l, unsigned int kind,
 				  uint64_t key, const struct ktape_event *e)
@@ -145,7 +145,8 @@ struct kt_sl_series *kt_sl_series(struct ktape_linux *l, unsigned int kind,
  * @key: key of the interval
  * @err: set to 0 or -ENOMEM
  *
- * Return: the interval, or NULL; NULL with @err 0 means that there are too many.
+ * Return: the interval, or NULL; NULL with @err 0 means that there are too many, which is counted
+ * as left out.
  */
 struct kt_map_entry *kt_sl_open(struct ktape_linux *l, unsigned int what,
 				uint64_t key, int *err)
@@ -289,6 +290,8 @@ static int by_sum(const void *a, const void *b)
 /**
  * kt_sl_sort() - Copy the results from the histograms, and sort the series
  * @l: the statistics
+ *
+ * Then no value can be added until kt_sl_restart(): the map of series has the old places.
  */
 void kt_sl_sort(struct ktape_linux *l)
 {
@@ -332,9 +335,10 @@ const struct ktape_series *ktape_linux_series(const struct ktape_linux *l, size_
 	return i < l->nr_series ? &l->list[i]->result : NULL;
 }
 
-/* Return the rank (from 1) of a quantile among @n values. */
+/* Return the rank (from 1) of a quantile among @n values: @n * @millionth / MILLION, rounded up. */
 static uint64_t rank_of(uint64_t n, uint32_t millionth)
 {
+	/* In two parts, because @n * @millionth may not fit 64 bits. */
 	const uint64_t rest = n % MILLION * millionth + MILLION - 1;
 
 	return kt_max(n / MILLION * millionth + rest / MILLION, 1);

@@ -65,7 +65,7 @@ static bool runs_on_any_cpu(const struct ktape_linux *l, int32_t tid)
 }
 
 /**
- * kt_sl_wake() - Process a wake-up
+ * kt_sl_wake() - Process a wake-up, unless the thread runs or was woken before
  * @l: the statistics
  * @e: sched_waking, sched_wakeup or sched_wakeup_new
  *

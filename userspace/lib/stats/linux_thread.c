@@ -62,7 +62,7 @@ static void make_past_room(struct ktape_linux *l, struct kt_sl_cpu *c)
 }
 
 /**
- * kt_sl_run() - Set the running thread of a CPU
+ * kt_sl_run() - Set the running thread of a CPU, and keep in @c->past since when it runs
  * @l: the statistics
  * @c: the CPU
  * @tid: thread id, or KT_SL_TID_NONE

@@ -22,7 +22,7 @@
 /* Events of RKH, by TE_ID. */
 enum { SMA_GET = 0x42, SMA_FIFO = 0x43, SMA_LIFO = 0x44 };
 
-/* A signal that an object has not got yet, and when it was posted. */
+/* A signal that an object has not got yet, and when it was posted, in ticks. */
 struct post {
 	uint64_t ts;
 	uint32_t signal;

@@ -12,7 +12,8 @@
 
 #define NON_ASCII  "Non-ASCII Name" /* shown by TraceX for such a name */
 #define FIRST_ROOM 16U
-#define EXCHANGED  256U /* most counts that are sorted as in TraceX */
+#define EXCHANGED  256U	  /* most counts that are sorted as in TraceX */
+#define INIT_BITS  0x7ffU /* of the priority word of INIT, as in TraceX */
 
 int ktape_rtos_new(struct ktape_rtos **rtos)
 {
@@ -64,7 +65,10 @@ static void set_rtos_name(struct kt_rtos_thread *t, const uint8_t *name, size_t 
 		memcpy(t->t.name, name, len);
 }
 
-/* Take an entry of a TraceX registry. */
+/*
+ * Take an entry of a TraceX registry.  Its first four bytes are in the word @bytes, the first one
+ * highest: [1] is the type; of a thread, bit 7 of [2] says that [2] and [3] have its priority.
+ */
 static int take_rtos_object(struct ktape_rtos *r, const struct ktape_event *e)
 {
 	uint32_t bytes = ktape_event_arg(e, 1);
@@ -87,6 +91,7 @@ static int take_rtos_object(struct ktape_rtos *r, const struct ktape_event *e)
 	if (bytes >> 8 & 0x80)
 		t->t.lowest_prio = (bytes >> 8 & 3) << 8 | (bytes & 0xff);
 	t->t.highest_prio = t->t.lowest_prio;
+	/* The blob is a string argument: its format comes before the name. */
 	if (e->blob_size > 1)
 		set_rtos_name(t, text + 1, e->blob_size - 1);
 	else
@@ -94,7 +99,7 @@ static int take_rtos_object(struct ktape_rtos *r, const struct ktape_event *e)
 	return 0;
 }
 
-/* Take the name of a thread of a native trace. */
+/* Take the name of a thread of a native trace, unless it says that the thread has died (bit 8). */
 static int take_rtos_registry(struct ktape_rtos *r, const struct ktape_event *e)
 {
 	uint32_t tid = e->nargs ? ktape_event_arg(e, 0) : 0;
@@ -120,6 +125,10 @@ static int take_rtos_registry(struct ktape_rtos *r, const struct ktape_event *e)
 
 /* ---- events ---------------------------------------------------------------------- */
 
+/*
+ * Keep an event of ThreadX.  Beyond the limit of events it is left out; beyond that of threads it
+ * is kept, and counts for none.  Return: 0 or -ENOMEM.
+ */
 static int take_rtos_entry(struct ktape_rtos *r, const struct kt_threadx_entry *x)
 {
 	bool thread = kt_threadx_is_thread(x->context);
@@ -150,7 +159,8 @@ static int take_rtos_entry(struct ktape_rtos *r, const struct kt_threadx_entry *
 	if (thread)
 		e->e.prio &= KT_THREADX_PRIO_MASK;
 	else if (x->context == KT_THREADX_INIT)
-		e->e.prio &= 0x7ff;
+		e->e.prio &= INIT_BITS;
+	/* A thread that the registry does not name is added without a name. */
 	if (!thread || kt_rtos_find(r, x->context))
 		return 0;
 	if (is_thread_table_full(r)) {
@@ -197,6 +207,7 @@ int ktape_rtos_take(struct ktape_rtos *r, const struct ktape_event *e)
 		return -EINVAL;
 	if (e->opcode == KTAPE_EV_REGISTRY)
 		return take_rtos_registry(r, e);
+	/* Not an event: it says what a reader assumed of a stream that does not say it. */
 	if (ktape_event_is_assumed(e))
 		return 0;
 	if (!r->foreign && kt_threadx_take_head(&r->head, e)) {
@@ -257,7 +268,7 @@ int ktape_rtos_finish(struct ktape_rtos *r)
 	if (r->finished)
 		return 0;
 	r->finished = true;
-	r->totals.max_ticks += !r->totals.max_ticks;
+	r->totals.max_ticks += !r->totals.max_ticks; /* callers divide by it */
 	for (uint32_t core = 0; !err && core < r->nr_cores; core++) {
 		r->cores[core].base = base;
 		err = finish_core(r, &r->cores[core]);
@@ -397,7 +408,7 @@ static void count_one(const struct ktape_rtos *r, uint64_t i, uint32_t id,
 	c[r->counts[id] - 1].count++;
 }
 
-/* Count the events of one thread, following the links. */
+/* Count the events of one thread, following the links; RUNNING events as well. */
 static size_t count_rtos_thread(const struct ktape_rtos *r, uint32_t thread,
 				struct ktape_rtos_count *c)
 {
@@ -411,6 +422,7 @@ static size_t count_rtos_thread(const struct ktape_rtos *r, uint32_t thread,
 	return nr;
 }
 
+/* Count the events of all cores, but no RUNNING events: ktape_rtos_popular() leaves them out. */
 static size_t count_all(const struct ktape_rtos *r, struct ktape_rtos_count *c)
 {
 	size_t nr = 0;

@@ -36,7 +36,8 @@ struct kt_rtos_event {
  * @first: number of its first event, or KT_RTOS_NEVER
  * @cursor: number of its first event that kt_rtos_next_of() has not passed
  * @first_prio: priority at its first event or at its creation
- * @first_threshold: preemption threshold at that event
+ * @first_threshold: preemption threshold at that event; these and the following two are
+ *	KTAPE_RTOS_UNKNOWN if not known
  * @prio: current priority while the events are walked
  * @threshold: current preemption threshold while the events are walked
  */
@@ -80,7 +81,7 @@ struct kt_rtos_events {
  * @room_threads: allocated entries of @threads
  * @table: hash table of index + 1 in @threads, by address
  * @table_size: entries of @table, a power of two
- * @counts: by event number: index + 1 in the result of ktape_rtos_popular(); all 0
+ * @counts: by event id: index + 1 in the result of ktape_rtos_popular(); all 0
  *	outside that function
  * @totals: totals for the caller
  * @finished: ktape_rtos_finish() was called

@@ -62,7 +62,10 @@ static int grow_table(struct ktape_rtos *r)
 	return 0;
 }
 
-/* Add a thread.  If several have one address, look-ups find the first. */
+/*
+ * Add a thread.  If several have one address, look-ups find the first.
+ * Return: the thread, valid until the next one is added; NULL if there is no memory.
+ */
 struct kt_rtos_thread *kt_rtos_add(struct ktape_rtos *r, uint32_t address)
 {
 	struct kt_rtos_thread *t;

@@ -48,7 +48,10 @@ static const struct ktape_class_desc classes[KTAPE_CLASSES] = {
 	};
 #include <ktape/events.h>
 
-/* The descriptors. */
+/*
+ * The descriptors.  shape.inc completes each: it adds .nargs, .varargs, .has_blob and .blob_words
+ * and ends the initialiser.
+ */
 static const struct ktape_event_desc events[KTAPE_OPCODES] = {
 #define KTAPE_EVENT(op, NAME, text, CLASS, about) \
 	[op] = { \
@@ -109,6 +112,7 @@ static const struct ktape_event_desc events[KTAPE_OPCODES] = {
 
 static const struct kt_slot no_steps[] = { { .place = KT_PLACE_END } };
 
+/* As above; each KTAPE_BITS() first adds 1 to .bits. */
 const struct kt_plan kt_plans[KTAPE_OPCODES] = {
 #define KTAPE_EVENT(op, NAME, text, CLASS, about) \
 	[op] = { \

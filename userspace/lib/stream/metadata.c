@@ -14,6 +14,7 @@
 
 #include "stream/metadata.h"
 
+/* An event of the table, and the text that describes it in the metadata. */
 struct event_text {
 	uint8_t opcode;
 	const char *text;
@@ -69,6 +70,7 @@ uint64_t ktape_table_hash(void)
 	return hash;
 }
 
+/* Format a UUID as text, in groups of 8, 4, 4, 4 and 12 digits. */
 void kt_uuid_text(const uint8_t *uuid, char text[KT_UUID_TEXT])
 {
 	static const char hex[] = "0123456789abcdef";

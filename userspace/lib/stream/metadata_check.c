@@ -305,6 +305,7 @@ static int are_read(const struct events *e, const struct ktape_info *info)
 		    !strcmp(info->names[KTAPE_TIME_EXTEND], "time_extend");
 	struct ktape_info *alone;
 
+	/* Only of our own table it is known which events the text should have. */
 	if (!e->known)
 		return info->table_hash != ktape_table_hash() ||
 		       has_our_table(info);

@@ -75,6 +75,7 @@ static bool in_word(char c)
 	return isalnum((unsigned char)c) || c == '_' || c == '.';
 }
 
+/* Take the next token: a word, a number, a string without its quotes, or any other character. */
 static struct token next_token(struct parser *p)
 {
 	struct token t = { .kind = TOKEN_END };
@@ -195,7 +196,7 @@ enum value_type {
 	VALUE_HEX,
 	VALUE_TEXT,
 	VALUE_UUID,
-	VALUE_FLAG,
+	VALUE_FLAG, /* true whatever the value is */
 	VALUE_CPUS
 };
 
@@ -363,6 +364,7 @@ static size_t copy_length(const char *text, size_t len)
 	line = (size_t)(end + 1 - text);
 	again = memmem(text + line, len - line, text, line);
 	one = again ? (size_t)(again - text) : len;
+	/* It repeats every @one bytes if it equals itself from there on. */
 	return !(len % one) && !memcmp(text, text + one, len - one) ? one : len;
 }
 
@@ -386,6 +388,7 @@ static const char *refuse_packet(const struct ktape_metadata_packet *m)
 
 /*
  * Join the texts of metadata packets; of a text that was written several times, keep one copy.
+ * A rest that is too short for a header is left out.
  * Return: 0, then the caller frees @text; -EBADMSG; or -ENOMEM.
  */
 int kt_metadata_unpack(const uint8_t *data, size_t len, char **text,

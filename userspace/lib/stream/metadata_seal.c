@@ -6,6 +6,7 @@
 
 #include "stream/metadata.h"
 
+/* Find a string in the text.  Return: its first place, or NULL. */
 const char *kt_metadata_find(const struct kt_text *t, const char *what)
 {
 	return memmem(t->at, t->len, what, strlen(what));
@@ -25,7 +26,7 @@ const char *kt_metadata_digits(const struct kt_text *t)
 
 /*
  * Compute the checksum of the text without the bytes from @from to @to, which is
- * before @digits, and without the bytes from @end on.
+ * before @digits, and without the bytes from @end on.  The digits themselves count as zeros.
  */
 static void compute_digits(const struct kt_text *t, const char *digits,
 			   size_t from, size_t to, size_t end,

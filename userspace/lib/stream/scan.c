@@ -99,7 +99,10 @@ static int scan_make_room(struct kt_scan *s, size_t n)
 	return 0;
 }
 
-/* Switch to unpacking: the bytes read so far begin a compressed input. */
+/*
+ * Switch to unpacking: the bytes read so far begin a compressed input.  A pipe's go to the
+ * unpacker, a file is read again from its begin.
+ */
 static int begin_unpacking(struct kt_scan *s)
 {
 	s->z = kt_zin_new(s->fd, s->seekable, s->buf + s->head,
@@ -114,7 +117,8 @@ static int begin_unpacking(struct kt_scan *s)
 }
 
 /*
- * Check whether the input is compressed once its first bytes were read.
+ * Once the first bytes of the input were read, check whether it is compressed; then unpack it from
+ * here on.
  * Return: 0 or negative errno.
  */
 static int probe_compression(struct kt_scan *s)
@@ -442,7 +446,7 @@ static int hunt_scan_packet(struct kt_scan *s)
 /*
  * Skip to the next valid packet and read its content, unless it is metadata.  Report bad data
  * before it, and if the input ends in it.
- * Return: 1, 0 at the end, -EAGAIN if @stepwise, or negative errno.
+ * Return: 1, 0 at the end, -EAGAIN after bad data if @stepwise, or negative errno.
  */
 int kt_scan_next(struct kt_scan *s, struct kt_found *found)
 {
@@ -474,7 +478,8 @@ int kt_scan_next(struct kt_scan *s, struct kt_found *found)
 
 /*
  * Report a packet with a wrong size, or in which the input ends: its header says that it ends at
- * @end, and the scanner is now at the next packet (@found) or at the end of the input.
+ * @end.  The scanner is now at the next packet, which was searched (@found), or it was not
+ * searched or not found, and the scanner is at @end or at the end of the input.
  */
 void kt_scan_check_size(struct kt_scan *s, uint64_t end, bool found)
 {

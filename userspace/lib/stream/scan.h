@@ -88,7 +88,8 @@ struct kt_scan {
  * @checked: the checksum is right, so @size can be trusted
  * @cut: the input ends inside the packet
  * @size: bytes of the packet, including padding
- * @content: bytes of header and records that are present
+ * @content: bytes of header and records, of metadata @size; kt_scan_check() lowers it to what is
+ *	present
  * @offset: offset of the packet in the input
  */
 struct kt_found {

@@ -19,7 +19,7 @@
  * @generation: generation of the profile
  * @mask: events of the profile, bit n is opcode n
  * @filters: filters in force, bit n is kind n
- * @filter: generation and number of entries of each filter
+ * @filter: by kind: [0] the generation with the filter, [1] its number of entries
  */
 struct kt_state {
 	bool session;

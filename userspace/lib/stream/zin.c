@@ -22,13 +22,13 @@
 
 struct kt_zin {
 	int fd;
-	bool seekable;
+	bool seekable; /* a file, which is read with pread(2) and can be read again */
 	uint64_t offset; /* of the next read in the file */
 	ZSTD_DCtx *d;
 	ZSTD_inBuffer in;
-	bool more; /* @d may have output of a frame that needs no input */
-	bool in_frame;
-	bool hunting; /* search for a frame after damage */
+	bool more;     /* @d may have output of a frame that needs no input */
+	bool in_frame; /* a frame has begun and not ended */
+	bool hunting;  /* search for a frame after damage */
 	uint8_t buf[INPUT];
 };
 

@@ -87,6 +87,7 @@ static int make_packet_room(struct ktape_trace *t, struct kt_stream *s, uint64_t
 	return 0;
 }
 
+/* Read the next packet from its place; if the file was cut since it was indexed, what is left. */
 static int fetch_list(struct ktape_trace *t, struct kt_stream *s,
 		      struct kt_content *content)
 {

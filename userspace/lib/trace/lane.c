@@ -6,8 +6,8 @@
  * A lane changes nothing for the reader of the stream: damage that is found while
  * reading ahead is kept with the packet before which it belongs, and reported when the
  * stream gets there.  kt_lane_fill() may run in any thread, in one at a time for each
- * lane.  It takes no memory for packets, because allocating in many threads takes
- * address space: kt_lane_prepare() does so before.
+ * lane.  It takes no memory for the packets of slots, because allocating in many threads
+ * takes address space: kt_lane_prepare() does so before.
  */
 #include "trace/lane.h"
 
@@ -78,7 +78,7 @@ static void keep_lane_notice(void *arg, unsigned int kind,
 
 /*
  * Fetch the packet that comes next, and keep what is reported meanwhile.
- * Return: as kt_stream_fetch().
+ * Return: as kt_stream_fetch(); -ENOMEM also if a notice could not be kept.
  */
 static int fetch_next(struct ktape_trace *t, struct kt_stream *s)
 {
@@ -89,6 +89,7 @@ static int fetch_next(struct ktape_trace *t, struct kt_stream *s)
 		return 1;
 	s->scan.report = keep_lane_notice;
 	s->scan.arg = lane;
+	/* Do not search behind damage, perhaps through all of the file: end with -EAGAIN there. */
 	s->scan.stepwise = true;
 	ret = kt_stream_fetch(t, s, &lane->content);
 	s->scan.report = kt_stream_report;
@@ -337,6 +338,7 @@ int kt_lane_fetch(struct ktape_trace *t, struct kt_stream *s,
 		}
 		slot = &lane->slots[lane->first];
 		report_slot(t, s, slot);
+		/* Reading ahead has stopped at damage, which is reported now: go on behind it. */
 		lane->in_use = slot->ret > 0 || slot->ret == -EAGAIN;
 		if (slot->ret == -EAGAIN)
 			lane->stopped = false;

@@ -13,7 +13,8 @@ struct kt_lane_notice;
 
 /**
  * struct kt_lane_slot - a packet that was read ahead, or the end of the stream
- * @ret: 1, or what kt_stream_fetch() returned instead of a packet
+ * @ret: 1, or what kt_stream_fetch() returned instead of a packet; -EAGAIN: damage,
+ *	behind which packets may follow
  * @notices: what is to be reported when the slot is reached, oldest first
  * @data: the packet
  * @len: bytes of the packet
@@ -36,7 +37,7 @@ struct kt_lane_slot {
  * @in_use: the first slot is the packet that the stream is reading
  * @stopped: the last slot is no packet: the end of the stream, an error or damage
  * @bytes: bytes of the packets in all slots
- * @pending: @content was fetched, and waits for a slot with enough room
+ * @pending: @content was fetched, and waits for a slot
  * @content: the packet that waits, in the buffer of the stream
  * @notices: what was reported before it, oldest first
  * @last_notice: the last of @notices

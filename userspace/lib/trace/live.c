@@ -122,6 +122,7 @@ static int wait_live_input(struct ktape_trace *t)
 	};
 	int ret = poll(fds, 2, 0);
 
+	/* Before it blocks, the caller may flush its output. */
 	if (!ret && t->options.idle)
 		t->options.idle(t->options.arg);
 	while (ret <= 0) {
@@ -211,7 +212,11 @@ static int queue_packet(struct ktape_trace *t, const struct kt_found *found)
 	return err;
 }
 
-/* Check whether another packet begins inside the received part of this one. */
+/*
+ * Check whether another packet begins inside the received part of this one.  Then its size is
+ * damaged or its end is missing, and it is not waited for.  Each call searches only what came since
+ * the one before, behind @probed.
+ */
 static bool is_overlapped(struct ktape_trace *t)
 {
 	uint64_t there = kt_scan_there(&t->input);

@@ -59,7 +59,7 @@ static int make_loss_room(struct ktape_trace *t)
  * @n: the loss
  *
  * Where LOSSES_MAX wait already, it is reported at once.  Without memory to keep it, the trace
- * gets @failed.
+ * gets @failed.  Nothing is kept for a caller that wants no notices.
  */
 void kt_loss_report(struct ktape_trace *t, const struct kt_stream *s,
 		    const struct ktape_notice *n)
@@ -91,8 +91,16 @@ void kt_loss_report(struct ktape_trace *t, const struct kt_stream *s,
 		t->losses[i] = t->losses[i - 1];
 	}
 	t->losses[i] = (struct kt_loss){
-		n->cpu, n->ring, n->count,     n->packets, n->from,
-		n->to,	at,	 n->continued, n->reasons, false,
+		.cpu = n->cpu,
+		.ring = n->ring,
+		.count = n->count,
+		.packets = n->packets,
+		.from = n->from,
+		.to = n->to,
+		.at = at,
+		.continued = n->continued,
+		.reasons = n->reasons,
+		.early = false,
 	};
 }
 
@@ -190,7 +198,11 @@ uint64_t kt_loss_good(const struct kt_stream *s)
 						  s->ts_end;
 }
 
-/* Report an unknown part of a stream, or its rest from @from on if a part was reported. */
+/*
+ * Report an unknown part of a stream, or its rest from @from on if a part was reported.  @from 0:
+ * from the begin of the trace.  While that is opened its begin is not known: @early lets
+ * kt_loss_opened() set it.
+ */
 static void report_missing(struct ktape_trace *t, const struct kt_stream *s,
 			   uint64_t from, uint64_t to, bool continued)
 {

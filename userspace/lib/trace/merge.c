@@ -120,8 +120,8 @@ static inline int deliver_event(struct ktape_trace *t, struct kt_stream *s,
 }
 
 /*
- * Continue ktape_trace_next() for a live trace, at the end, and at the first record
- * of a packet.
+ * Continue ktape_trace_next() for a live trace, at the end, at the first record of a
+ * packet, and while losses wait for their places or streams lack a part.
  */
 static KT_NOINLINE int next_other(struct ktape_trace *t,
 				  const struct ktape_event **event)
@@ -148,6 +148,7 @@ static KT_NOINLINE int next_other(struct ktape_trace *t,
 		kt_loss_before(t, &s->event);
 	if (s->fresh) {
 		s->fresh = false;
+		/* True if the header's thread is that of the packet's first event only. */
 		once = kt_decoder_packet(t->decoder, s->packet.data);
 	}
 	err = deliver_event(t, s, event);

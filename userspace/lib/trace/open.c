@@ -6,8 +6,8 @@
  *					tracer: read by a struct kt_import
  *	file that begins with a packet	one stream file; metadata and names come
  *					from the directory around it
- *	begins with a metadata packet	pipe form: a file is indexed, a pipe is
- *					read by live.c
+ *	begins with a metadata packet	pipe form: a plain file is indexed; a pipe or
+ *					a compressed file is read by live.c
  *	anything else			another format, read by a struct kt_import
  *
  * Names are read from the registry and control streams before the first event is
@@ -124,7 +124,7 @@ static int read_trace_metadata(struct ktape_trace *t, int dir,
 /*
  * Read the names of a whole stream, then go back to its beginning.  The rest of a packet behind
  * a bad record is not read.  Event rings are left out: their names are learned as they are
- * delivered.
+ * delivered.  So are all streams of a trace whose names have another form than the event table's.
  * Return: 0 or negative errno.
  */
 static int learn_trace_names(struct ktape_trace *t, struct kt_stream *s)
@@ -138,7 +138,7 @@ static int learn_trace_names(struct ktape_trace *t, struct kt_stream *s)
 	    !kt_mask_has(t->info.known, KTAPE_EV_REGISTRY))
 		return 0;
 	t->options.notice = NULL; /* reported when the events are delivered */
-	t->packet = NULL;
+	t->packet = NULL;	  /* called then, too */
 	while ((ret = kt_stream_load(t, s)) > 0) {
 		do {
 			ret = ktape_registry_add(t->registry, &s->event);
@@ -165,7 +165,10 @@ int kt_trace_begin(struct ktape_trace *t)
 	return err;
 }
 
-/* Read all names; then begin, unless the caller begins with kt_trace_begin(). */
+/*
+ * Read all names; then load the first packets, unless there is a packet callback: its owner calls
+ * kt_trace_begin() when it is ready for the callbacks.
+ */
 static int start_streams(struct ktape_trace *t)
 {
 	int err = 0;
@@ -175,7 +178,10 @@ static int start_streams(struct ktape_trace *t)
 	return err || t->packet ? err : kt_trace_begin(t);
 }
 
-/* Read from its first valid packet which stream a file holds. */
+/*
+ * Read from its first valid packet which stream a file holds; without one, kind and CPU stay as
+ * they were guessed.  Return: 0 or negative errno.
+ */
 static int identify_stream(struct kt_stream *s)
 {
 	struct kt_scan *scan = &s->scan;
@@ -345,8 +351,8 @@ static int open_directory(struct ktape_trace *t, int fd, struct ktape_error *err
 
 /*
  * Open one stream file.  The registry stream of its directory is read for names and
- * then removed again; if that cannot be read, names are missing,
- * which is no error.
+ * then removed again.  If there is none that can be opened, names are missing, which is no error;
+ * an error while it is read is one.
  */
 static int open_stream(struct ktape_trace *t, const char *path,
 		       struct ktape_error *error)
@@ -587,7 +593,6 @@ static int open_trace_folder(struct ktape_trace *t, struct ktape_error *error)
 	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode)) {
 		if (fd >= 0)
 			close(fd);
-		t->input.fd = folder;
 		if (fd < 0 && *why.text)
 			return kt_error(error, 0, "%s", why.text);
 		return open_directory(t, folder, error);
@@ -669,6 +674,7 @@ int kt_trace_open(const char *path, const struct ktape_trace *how,
 	t->input.fd = -1;
 	t->folder = -1;
 	t->budget.max = t->options.memory ? t->options.memory : KTAPE_TRACE_HELD_MAX;
+	/* Losses wait until it is open.  With a packet callback, packets are loaded later. */
 	t->opening = !t->packet;
 	err = open_path(t, path, error);
 	kt_loss_opened(t);

@@ -50,7 +50,7 @@ static void free_slice(struct kt_slices *sl, struct kt_slice *slice)
 	free(slice->notices);
 }
 
-/* Free what @jobs threads need, which may be incomplete. */
+/* Free what prepare_jobs() has made, which may be incomplete. */
 static void drop_jobs(struct kt_slices *sl)
 {
 	kt_crew_free(sl->crew);
@@ -182,7 +182,7 @@ static int take_results(struct kt_slices *sl)
 	return ret < 0 ? ret : 0;
 }
 
-/* Wait until all slices were read; what was read is not taken. */
+/* Wait until all slices from number @from on were read; what was read is not taken. */
 static void wait_for_all(struct kt_slices *sl, uint64_t from)
 {
 	while (from < sl->given)
@@ -191,7 +191,8 @@ static void wait_for_all(struct kt_slices *sl, uint64_t from)
 
 /*
  * A slice lacked memory: read it and all later ones again, one after the other, each with
- * the memory that the others give back.
+ * the memory that the others give back.  No further one is cut.
+ * Return: 0 or negative errno.
  */
 static int read_alone(struct kt_slices *sl)
 {
@@ -309,7 +310,10 @@ static int next_slice(struct kt_slices *sl)
 	return give_slice(sl, records);
 }
 
-/* Go on with slices, or wait longer and longer if they are not worth it. */
+/*
+ * Read at least DELAY_MIN events one by one, because the next one cannot be in a slice, and more
+ * and more of them if slices are not worth it.
+ */
 static void pace_slices(struct kt_slices *sl, uint64_t records)
 {
 	if (records >= FEW && records >= sl->nr * FEW_EACH)

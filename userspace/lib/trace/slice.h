@@ -112,8 +112,8 @@ struct kt_slice {
  * struct kt_slices_how - what is done with slices
  * @jobs: number of threads
  * @arg: first argument of all functions
- * @prepare: make room for the results in @slice->own; -ENOMEM is no error, then there
- *	are fewer slices
+ * @prepare: make room for the results in @slice->own.  With -ENOMEM there are fewer slices; it
+ *	is an error only where slices are read one after the other for want of memory
  * @work: read all events of @slice->trace, in any thread; may be called again for the
  *	same slice
  * @take: take the results, in order of the slices; 1 = no further slice is needed
@@ -151,7 +151,8 @@ struct kt_slices;
  * @streams: its streams
  * @slice: the slice that is read
  * @turn: turn of the names for which @applied is valid, 0 = none
- * @applied: names that were added to the view
+ * @applied: names of kt_slices.names that were added to the registry of @trace, a view of the
+ *	whole trace's
  */
 struct kt_reader {
 	struct kt_slices *slices;
@@ -176,13 +177,13 @@ struct kt_reader {
  * @leader: index of the stream that had most records in the last slice; the next slice ends
  *	where this stream has @bytes
  * @bytes: bytes of records of the leader in a slice, about
- * @max_names: names of one stream in a slice
+ * @max_names: most names of one stream in a slice
  * @slices: slices that are read or wait to be taken, in a circle
  * @room: entries of @slices
  * @given: number of slices that were cut
  * @taken: of these, those whose results were taken
  * @flying: records of slices that were cut and not taken yet
- * @stopped: the caller needs no further slice
+ * @stopped: the caller needs no further slice, or there is no memory for one
  * @names: names in event rings since the registry of @t got any
  * @nr_names: entries of @names
  * @room_names: room for entries

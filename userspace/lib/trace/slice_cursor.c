@@ -12,7 +12,10 @@
 
 #define HELD_MAX (128U << 20) /* most bytes of packets of all lanes */
 
-/* Put a cursor where its stream is.  Return: false if that is not possible. */
+/*
+ * Put a cursor where its stream is, and give the stream a lane if it has none.
+ * Return: false if that is not possible.
+ */
 static bool begin_cursor(struct kt_slices *sl, struct kt_cursor *c,
 			 struct kt_stream *s)
 {
@@ -83,7 +86,8 @@ static bool is_ahead(const struct kt_slices *sl, const struct kt_cursor *c)
 
 /*
  * Read packets ahead of a cursor.
- * Return: 1, 0 if the lane is full of packets that slices need, or -ENOMEM.
+ * Return: 1, 0 if the lane is full of packets that slices need, or -ENOMEM, also where all lanes
+ * have HELD_MAX.
  */
 static int fill_slice_lane(struct kt_slices *sl, struct kt_cursor *c)
 {

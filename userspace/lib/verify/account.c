@@ -124,7 +124,10 @@ static bool is_too_many(const struct kt_vring *r, const struct kt_mark *end,
 	       -(int64_t)kt_min(kt_max(KT_DEPTH, filtered), (uint64_t)INT64_MAX);
 }
 
-/* Make the account of a ring, all zeros if it is not known where the counting begins. */
+/*
+ * Make the account of a ring, all zeros if it is not known where the counting begins, or if the
+ * trace is converted or of another tracer.
+ */
 static void account_ring(const struct ktape_verify *v, const struct kt_vcpu *c,
 			 unsigned int ring, struct kt_account *a)
 {
@@ -300,7 +303,7 @@ static void add_ring(const struct ktape_verify *v, const struct kt_vcpu *c,
 				  (a.lacking > 0 ? (uint64_t)a.lacking : 0);
 }
 
-/* Add what a ring lost by one reason. */
+/* Return how many events a ring lost for one reason. */
 static uint64_t ring_reason(const struct kt_vring *r, unsigned int reason)
 {
 	uint64_t at_end = kt_max(r->head.reasons[reason], r->ahead.reasons[reason]);

@@ -113,7 +113,7 @@ struct kt_call *kt_call_entry(struct ktape_verify *v, int32_t tid)
 	return c;
 }
 
-/* Return true if threads may not be tracked any more. */
+/* Return true if the table does not grow any more, so that new threads may be left out. */
 bool kt_calls_full(const struct kt_calls *k)
 {
 	return k->size >= CALLS_MAX;

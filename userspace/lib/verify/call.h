@@ -39,7 +39,7 @@ struct kt_call_state {
  * @used: the entry is in use
  * @several: in @window the thread ran on several CPUs
  * @lane: in @window: index of the trial, which has the events of one CPU, that changed the entry
- *	last
+ *	last; UINT32_MAX = none yet
  * @window: number of the window in which the entry was changed last
  * @to: in @window: time of the last change, in ticks
  * @bad: in @window: time of the first call that contradicts what the thread did before,

@@ -87,6 +87,7 @@ void kt_foreign_lost(struct ktape_verify *v, const struct ktape_notice *n)
 	memset(&f->calls, 0, sizeof(f->calls));
 	if (!c)
 		return;
+	/* For account.c, which counts losses by what the headers of native packets say. */
 	c->ring[KTAPE_RING_EVENT].based = true;
 	c->ring[KTAPE_RING_EVENT].head.lost += n->count;
 	c->tid = -1;
@@ -223,6 +224,7 @@ void kt_foreign_end(struct ktape_verify *v)
 			v, KTAPE_RULE_LOSS, NULL,
 			"the tracer lost %llu events, and an unknown number in %llu gaps",
 			(unsigned long long)f->lost, (unsigned long long)f->gaps);
+	/* Lines about what the files have beside the events, from the reader of the format. */
 	for (; *beside; beside += strcspn(beside, "\n") + 1)
 		kt_verify_note(v, KTAPE_RULE_FORM, NULL, "%.*s",
 			       (int)strcspn(beside, "\n"), beside);

@@ -79,11 +79,16 @@ struct kt_mark {
 
 /**
  * struct kt_vring - one stream of a CPU
+ *
+ * A packet is closed if it is a block that the ring has filled or a flush has ended, and open
+ * (KTAPE_BLOCK_OPEN) if the reader copied a block that was still being written.  A ledger is exact
+ * at a start and a stop, when no event can occur.  A generation is the number of changes of
+ * profile and filters, and of starts, up to then.
+ *
  * @there: the stream has packets
  * @whole: the stream begins with the first packet of its session
  * @hole: packets are missing or damaged, and this was reported
- * @gaps: packets are marked with KTAPE_BLOCK_GAP, so that missed events are known
- *	only by number
+ * @gaps: @nr_gaps is not 0, so that missed events are known only by number
  * @cut: records from before the first packet are missing
  * @carried: it goes on where an earlier piece of the recording ended
  * @late: the first packets had left the ring before the reader attached
@@ -103,11 +108,11 @@ struct kt_mark {
  * @steps: the clock steps back in the last packet
  * @lossy: events were lost in the last packet or directly before it
  * @counted: @head was not compared with the records yet
- * @open: the last packet was open, so its counters are later than its last record
+ * @open: an open packet came, and no closed one with later counters since
  * @head: counters of the last closed packet, unless an open packet before it has later ones
  * @head_discarded: losses that the packet of @head reports
  * @headed: @head and @head_discarded hold the counters of a packet
- * @ahead: counters of the last open packet
+ * @ahead: counters of that open packet, which are later than its last record
  * @discarded: largest number of losses that any packet reports
  * @based: @base and @base_missed are valid
  * @base: counters where counting begins
@@ -125,19 +130,19 @@ struct kt_mark {
  *	record is: the recording may have ended before they were read
  * @reported: all losses up to the last exact ledger have loss records
  * @class: counters of each class
- * @reported_before: losses that the first packet of a ring reports, at most as many as the ring
- *	itself counted; they may be from before the reader attached
+ * @reported_before: losses that the first packet of a ring, or the first after a @hole, reports, at
+ *	most as many as the ring itself counted; they may be from before the reader attached
  * @reported_reasons: the same by enum ktape_lost; 0 if the packet reports another number of
  *	losses than the ring counted
  * @origin: enum kt_origin
  * @from: counters where the account of the ring begins, see account.c; valid with @origin
- * @at: number of records before the last ledger
+ * @at: number of records that were read before the last ledger
  * @nr_closed: closed packets whose counters were taken
  * @nearest: counters at the end of the first of them
  * @farthest: counters at the end of the last of them
  * @high: counters of the last closed packet in any case: those of the next must not be smaller
- * @nr_gaps: packets that are marked with KTAPE_BLOCK_GAP
- * @missed_ts: begin time of the first packet that reports missed events, in ticks
+ * @nr_gaps: packets behind the first that are marked with KTAPE_BLOCK_GAP or follow missing ones
+ * @missed_ts: begin time of the first packet that reports missed events, in ticks, 0 = none does
  * @source: where the stream is read from
  * @open_end: the last packet was open: the recorder copied it when it ended
  * @recovered: packets were recovered after a reset
@@ -605,8 +610,8 @@ void kt_absent_freeze(struct ktape_verify *v, uint64_t ts);
 void kt_absent_end(struct ktape_verify *v, struct kt_vcpu *c);
 
 /*
- * Remember that a handler begins.  If the table is full, ends are missing: forget all handlers, of
- * which others may then be running.
+ * Remember that a handler begins.  If the table is full, ends are missing: forget all handlers, and
+ * that no others are running.
  */
 static inline void kt_nest_begin(struct kt_nest *n, uint32_t id)
 {

@@ -273,6 +273,10 @@ void kt_verify_loss(struct ktape_verify *v, struct kt_vcpu *c,
 	}
 	first = kt_get64(e->args);
 	last = kt_get64((const uint8_t *)e->args + 8);
+	/*
+	 * The loss has times of its own ring, which stand still when the clock steps back, so a few
+	 * ticks are tolerated.
+	 */
 	if (first > last || last > e->ts + KT_DEPTH) {
 		kt_verify_wrong(
 			v, KTAPE_RULE_LOSS, v->trace->current,

@@ -205,6 +205,7 @@ static void take_other_cpu(struct ktape_verify *v, const struct ktape_event *e)
 
 static void take_marker_sync(struct ktape_verify *v, const struct ktape_event *e)
 {
+	/* Bit 0: the kernel trusts the trace clock. */
 	if (e->dat20 & 1 || v->unstable)
 		return;
 	v->unstable = true;

@@ -25,11 +25,11 @@
 #include "verify/internal.h"
 #include "verify/window.h"
 
-#define SEEN_MIN     1024U
-#define SEEN_MAX     (1U << 22)
-#define STATE_SHIFT  16U   /* of prev_state in dat20 of sched_switch */
-#define SUSPECTS_MAX 1024U /* more than threads begin in a second or two */
-#define PUT_OFF_MAX  (1U << 16)
+#define SEEN_MIN     1024U	/* entries of @table at first */
+#define SEEN_MAX     (1U << 22) /* at most; half of them are used */
+#define STATE_SHIFT  16U	/* of prev_state in dat20 of sched_switch */
+#define SUSPECTS_MAX 1024U	/* more than threads begin in a second or two */
+#define PUT_OFF_MAX  (1U << 16) /* further suspects are not put off */
 
 /**
  * struct suspect - a thread without a name
@@ -379,8 +379,8 @@ static const struct kt_vring *naming_ring(const struct ktape_verify *v,
 
 /*
  * Return the time up to which all records of names were written: the earliest end of the rings
- * that have them, of all CPUs on which the session has not stopped; 0 if the trace has nothing of
- * a CPU.
+ * that have them, of all CPUs that are online and on which the session has not stopped; 0 if the
+ * trace has nothing of a CPU that had rings.
  */
 static uint64_t named_until(const struct ktape_verify *v)
 {
@@ -496,9 +496,10 @@ static KT_NOINLINE void check_new(struct ktape_verify *v, unsigned int type,
 		return;
 	/*
 	 * A name may be missing for a good reason: it comes later in a live
-	 * stream, its record was lost, or the thread was created while the
-	 * session was stopped.  Functions are named later by a worker, and not
-	 * every address has a symbol.
+	 * stream, its record was lost (with events of an event ring, unless the
+	 * session has discard mode), the thread was created while the session
+	 * was stopped, or the registry was full.  Functions are named later by a
+	 * worker, and not every address has a symbol.
 	 */
 	excused = v->trace->live || v->names_lost || v->paused ||
 		  ktape_registry_left_out(names) || (v->events_lost && !v->waits);
@@ -534,7 +535,7 @@ bool kt_name_is_checked(const struct kt_checked_names *checked,
 	return *checked_slot(checked, (uint64_t)type << 32 | id);
 }
 
-/* Return true if numbers may not be remembered any more. */
+/* Return true if the table does not grow any more, so that new numbers may be left out. */
 bool kt_names_full(const struct kt_checked_names *checked)
 {
 	return checked->size >= SEEN_MAX;
@@ -589,6 +590,7 @@ void kt_verify_names(struct ktape_verify *v, const struct ktape_event *e)
 		return;
 	kt_fields_begin(&at, plan, e);
 	while ((f = kt_fields_next(&at))) {
+		/* Only single numbers: frames of call stacks are return addresses, no functions. */
 		if (at.count || f->place == KTAPE_PLACE_REST)
 			continue;
 		if (f->type == KTAPE_TYPE_TID && (int32_t)at.value > 0)

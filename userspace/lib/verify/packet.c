@@ -214,8 +214,8 @@ static void check_counters(struct ktape_verify *v, struct kt_vring *r,
 }
 
 /*
- * Check for losses that the ring counted in or right before this packet, but that
- * @discarded does not include, because they are from before the reader attached.
+ * Check for losses that the ring counted in or right before this packet.  Its number of reported
+ * losses may lack them, because they are from before the reader attached.
  */
 static bool has_unreported(const struct kt_vring *r, const uint8_t *head)
 {
@@ -226,7 +226,10 @@ static bool has_unreported(const struct kt_vring *r, const uint8_t *head)
 	return head_lost(head) > before;
 }
 
-/* Forget profile and filters: markers in the control ring may be missing. */
+/*
+ * Forget profile and filters: markers in the control ring may be missing, and names, which are
+ * there in discard mode.
+ */
 static void lose_markers(struct ktape_verify *v, struct kt_vcpu *c)
 {
 	v->names_lost = true;
@@ -280,6 +283,10 @@ static void pass_losses(struct ktape_verify *v, struct kt_vcpu *c,
 		lose_markers(v, c);
 		c->state = KT_STATE_UNKNOWN;
 	}
+	/*
+	 * If the ring counted all that was lost, loss records will report its time and class.
+	 * Otherwise events of any class may have been overwritten.
+	 */
 	if (gap || r->hole || !r->headed ||
 	    discarded - r->head_discarded != head_lost(head) - r->head.lost)
 		kt_absent_lost(v, c, s->kind, -1, from,

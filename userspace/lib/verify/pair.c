@@ -26,7 +26,8 @@ static const struct pair softirq_pair = { KTAPE_EV_SOFTIRQ_ENTRY,
 					  "soft interrupt" };
 
 /*
- * At a packet's first record, check the generation and the thread that the packet header names.
+ * At a packet's first record, check the generation (not of a conversion) and the thread that the
+ * packet header names.
  * A header without a thread of its own says that the last one still runs (KTAPE_CTX_CONTINUED) or
  * that it is not known.
  */
@@ -164,6 +165,7 @@ bool kt_pairs_irqs(const struct kt_vcpu *c)
 	return has_pair(c, &irq_pair);
 }
 
+/* The same for soft interrupts.  With PREEMPT_RT they are not: threads are switched inside them. */
 bool kt_pairs_softirqs(const struct ktape_verify *v, const struct kt_vcpu *c)
 {
 	return !v->rt && has_pair(c, &softirq_pair);

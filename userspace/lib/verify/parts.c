@@ -9,7 +9,8 @@
  *	- each CPU that the metadata lists has packets,
  *	- a CPU with events has a control ring, and a CPU with a start has an event ring,
  *	- a ring ends with an open packet, or has a ledger that is not older than its end,
- *	- no packet header has a later generation of profile and filters than all markers,
+ *	- no packet header has a later generation (number of changes of profile and filters)
+ *	  than all markers,
  *	- the trace has a stream of names.
  */
 #include "verify/internal.h"
@@ -158,13 +159,17 @@ static bool part_lacks_events(const struct kt_vcpu *c)
 	if (c->state == KT_STATE_OFF || c->damaged || r->cut_reported ||
 	    !is_absent(r))
 		return false;
+	/* No start is known: the last ledger tells whether anything was written. */
 	if (r->origin != KT_ORIGIN_EXACT && !r->there)
 		return said_written(r) > 0;
 	return c->state == KT_STATE_ON && c->masked && !r->carried &&
 	       !(c->filters & 1U << KTAPE_FILTER_CPU);
 }
 
-/* Report which ring of a CPU the trace does not have. */
+/*
+ * Report which ring of a CPU the trace does not have.  A later piece of a log may have no control
+ * record of a CPU, if it has the end of the CPU's event ring.
+ */
 static void report_rings(struct ktape_verify *v, struct kt_vcpu *c)
 {
 	if (is_absent(&c->ring[KTAPE_RING_CONTROL]) &&

@@ -13,8 +13,8 @@
 #include "verify/call.h"
 #include "verify/window.h"
 
-#define IRQ_BITS     0x3ffffU
-#define SOFTIRQ_BITS 0xffU
+#define IRQ_BITS     0x3ffffU /* of dat20: number of the interrupt */
+#define SOFTIRQ_BITS 0xffU    /* of dat20: number of the soft interrupt */
 #define FORM_SHIFT   60 /* of argument count and bit p in a record's first word */
 #define STATE_SHIFT  16U /* of prev_state in dat20 of sched_switch */
 
@@ -28,7 +28,10 @@ static const uint8_t kinds[KTAPE_OPCODES] = {
 	[KTAPE_EV_SYS_EXIT] = KT_QUICK_CALL_END,
 };
 
-/* Events that change more than counters, or that are checked with the names of others. */
+/*
+ * Events that change more than counters, or whose arguments need no name although they are threads
+ * (kt_verify_names()).
+ */
 static const uint8_t careful[] = {
 	KTAPE_EV_REGISTRY,
 	KTAPE_EV_CONTEXT,
@@ -332,6 +335,7 @@ static bool check_careful(struct kt_trial *tr)
 		take_trial_call(tr, &e);
 	if (tr->spoiled)
 		return false;
+	/* Events after which all threads' calls are forgotten: try_window() decides. */
 	tr->doubts += tr->v.epoch - epoch;
 	tr->records += tr->v.records - before;
 	tr->last = e.ts;
@@ -393,6 +397,7 @@ static void check_quick(struct kt_trial *tr)
 	const bool irqs = kt_pairs_irqs(c);
 	const bool softirqs = kt_pairs_softirqs(&tr->v, c);
 	const bool calls = kt_call_records_both(c) && !tr->v.unstable;
+	/* An event after the end time of its packet is a violation. */
 	const uint64_t until = kt_min(
 		tr->until, r->ts_end == UINT64_MAX ? UINT64_MAX : r->ts_end + 1);
 	const uint8_t *at = p->data + p->at, *end = p->data + p->content;
@@ -415,7 +420,7 @@ static void check_quick(struct kt_trial *tr)
 		    now >= until || len > (size_t)(end - at) ||
 		    (q->nr_ids && !are_checked(tr, q, args)))
 			break;
-		/* A native call, whose ending the table of kt_call_ends() has. */
+		/* A native call (no ABI bit), whose ending the table of kt_call_ends() has. */
 		usual = !(dat20 >> 16 & 3) && nr < KT_CALLS_USUAL;
 		switch (q->kind) {
 		case KT_QUICK_SWITCH:

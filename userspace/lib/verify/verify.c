@@ -15,13 +15,13 @@
  * and nothing is concluded from it.
  */
 #include <limits.h>
-#include <stdarg.h>
 
 #include "stream/packet.h"
 #include "verify/internal.h"
 #include "verify/window.h"
 
-#define PROGRESS (1U << 20) /* records between two calls of progress() */
+/* Records between two calls of progress(); in windows it is called after each. */
+#define PROGRESS (1U << 20)
 
 /* Convert a problem that the reader of the trace reports to a finding. */
 static void take_verify_notice(void *arg, const struct ktape_notice *n)

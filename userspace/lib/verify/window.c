@@ -129,7 +129,10 @@ void kt_windows_new(struct ktape_verify *v)
 	v->windows = w;
 }
 
-/* Put the event rings of the heap into trials.  Return: false if there is none, or it cannot be. */
+/*
+ * Put the event rings of the heap into trials.  Return: false if there is none, or if the next
+ * event of a stream is earlier than the last one that was delivered, or the trace is damaged.
+ */
 static bool choose_trials(struct kt_windows *w)
 {
 	struct ktape_verify *v = w->v;

@@ -100,7 +100,7 @@ enum kt_item_kind {
  * @id: the number (MENTION)
  * @seq: sequence number of the packet
  * @offset: offset of the packet
- * @event: the event
+ * @event: the event; its arguments are in the packet, which stays in the lane until the window ends
  */
 struct kt_item {
 	uint8_t kind;
