@@ -93,6 +93,7 @@ struct kt_call *kt_call_entry(struct ktape_verify *v, int32_t tid)
 {
 	struct kt_calls *k = v->calls;
 	struct kt_call *c = &k->table[kt_call_slot(k, tid)];
+	int err;
 
 	if (c->used)
 		return c;
@@ -101,9 +102,11 @@ struct kt_call *kt_call_entry(struct ktape_verify *v, int32_t tid)
 			k->left_out++;
 			return NULL;
 		}
-		v->failed = grow_calls(k);
-		if (v->failed)
+		err = grow_calls(k);
+		if (err) {
+			v->failed = err;
 			return NULL;
+		}
 		c = &k->table[kt_call_slot(k, tid)];
 	}
 	k->used++;
@@ -114,7 +117,7 @@ struct kt_call *kt_call_entry(struct ktape_verify *v, int32_t tid)
 }
 
 /* Return true if the table does not grow any more, so that new threads may be left out. */
-bool kt_calls_full(const struct kt_calls *k)
+bool kt_calls_at_limit(const struct kt_calls *k)
 {
 	return k->size >= CALLS_MAX;
 }

@@ -458,6 +458,7 @@ static bool is_new(struct ktape_verify *v, uint64_t key)
 {
 	struct kt_checked_names *k = v->checked;
 	uint64_t *at = checked_slot(k, key);
+	int err;
 
 	if (*at)
 		return false;
@@ -466,9 +467,11 @@ static bool is_new(struct ktape_verify *v, uint64_t key)
 			k->left_out++;
 			return false;
 		}
-		v->failed = grow_checked(k);
-		if (v->failed)
+		err = grow_checked(k);
+		if (err) {
+			v->failed = err;
 			return false;
+		}
 		at = checked_slot(k, key);
 	}
 	k->used++;
@@ -536,7 +539,7 @@ bool kt_name_is_checked(const struct kt_checked_names *checked,
 }
 
 /* Return true if the table does not grow any more, so that new numbers may be left out. */
-bool kt_names_full(const struct kt_checked_names *checked)
+bool kt_names_at_limit(const struct kt_checked_names *checked)
 {
 	return checked->size >= SEEN_MAX;
 }
