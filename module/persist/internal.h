@@ -30,7 +30,7 @@ struct kt_region {
 };
 
 /**
- * struct kt_slot - one ring of the region, as seen by code other than its writer
+ * struct kt_persist_slot - one ring of the region, as seen by code other than its writer
  * @page: control page
  * @checks: checksums, one per block
  * @blocks: first block
@@ -41,7 +41,7 @@ struct kt_region {
  * @checked: lower word of the position up to which closed blocks were checked, see
  *	kt_slot_check(); a panic reads it at any time
  */
-struct kt_slot {
+struct kt_persist_slot {
 	struct ktape_ring_page *page;
 	struct ktape_persist_check *checks;
 	char *blocks;
@@ -63,7 +63,7 @@ struct kt_slot {
  * module uses this copy.
  */
 struct kt_layout {
-	struct kt_slot *slots;
+	struct kt_persist_slot *slots;
 	unsigned int nr_slots;
 	struct ktape_object_entry *names;
 	unsigned int nr_names;
@@ -87,10 +87,10 @@ int kt_layout_write(const struct kt_persist_sizes *sizes, const struct kt_region
 void kt_layout_state(const struct kt_region *r, u32 state);
 void kt_layout_wipe(const struct kt_region *r);
 bool kt_layout_is_there(const struct kt_region *r, u32 *sequence);
-u64 kt_slot_commit(const struct kt_slot *slot);
-u64 kt_slot_checked(const struct kt_slot *slot, u64 commit);
-u64 kt_slot_check(const struct kt_slot *slot, u64 pos, u64 commit,
+u64 kt_slot_commit(const struct kt_persist_slot *slot);
+u64 kt_slot_checked(const struct kt_persist_slot *slot, u64 commit);
+u64 kt_slot_check(const struct kt_persist_slot *slot, u64 pos, u64 commit,
 		  unsigned long *budget, bool may_sleep);
-void kt_slot_clean(const struct kt_slot *slot, u64 from, u64 commit);
+void kt_slot_clean(const struct kt_persist_slot *slot, u64 from, u64 commit);
 
 #endif /* _KT_PERSIST_INTERNAL_H */

@@ -199,7 +199,7 @@ static void layout_describe(struct ktape_persist *p, const struct kt_region *r,
 /* Place one ring, in the table of the half and in @slot. */
 static void layout_put_ring(const struct kt_persist_sizes *sizes,
 			    const struct kt_region *r, struct ktape_persist_ring *e,
-			    struct kt_slot *slot, u64 *at)
+			    struct kt_persist_slot *slot, u64 *at)
 {
 	unsigned long size = sizes->size[e->kind],
 		      block = sizes->block_size[e->kind];
@@ -222,7 +222,7 @@ static void layout_put_ring(const struct kt_persist_sizes *sizes,
 
 static void layout_put_rings(const struct kt_persist_sizes *sizes,
 			     const struct kt_region *r, struct ktape_persist *p,
-			     struct kt_slot *slots, u64 *at)
+			     struct kt_persist_slot *slots, u64 *at)
 {
 	struct ktape_persist_ring *e = r->base + p->rings;
 	unsigned int cpu, kind;
@@ -370,13 +370,13 @@ void kt_layout_state(const struct kt_region *r, u32 state)
 	kt_cache_clean(last, sizeof(*last));
 }
 
-static u64 slot_position(const struct kt_slot *slot, const u64 *p)
+static u64 slot_position(const struct kt_persist_slot *slot, const u64 *p)
 {
 	return kt_position(kt_upper_word(&slot->page->commit), p);
 }
 
 /* Store the checksum of the closed block at @pos, unless it was overwritten. */
-static void slot_check_block(const struct kt_slot *slot, u64 pos)
+static void slot_check_block(const struct kt_persist_slot *slot, u64 pos)
 {
 	unsigned long block_size = 1UL << slot->block_shift;
 	unsigned long at = (unsigned long)pos & (slot->size - 1);
@@ -412,7 +412,7 @@ static void slot_check_block(const struct kt_slot *slot, u64 pos)
  * Context: any.
  * Return: the position behind the last published record.
  */
-u64 kt_slot_commit(const struct kt_slot *slot)
+u64 kt_slot_commit(const struct kt_persist_slot *slot)
 {
 	return slot_position(slot, &slot->page->commit);
 }
@@ -425,7 +425,7 @@ u64 kt_slot_commit(const struct kt_slot *slot)
  * Context: any.
  * Return: the position with 64 bits, as kt_slot_check() returned it.
  */
-u64 kt_slot_checked(const struct kt_slot *slot, u64 commit)
+u64 kt_slot_checked(const struct kt_persist_slot *slot, u64 commit)
 {
 	return commit - ((unsigned long)commit - READ_ONCE(slot->checked));
 }
@@ -443,7 +443,7 @@ u64 kt_slot_checked(const struct kt_slot *slot, u64 commit)
  * Context: process context if @may_sleep, else any.
  * Return: the position up to which closed blocks were checked; the next check begins there.
  */
-u64 kt_slot_check(const struct kt_slot *slot, u64 pos, u64 commit,
+u64 kt_slot_check(const struct kt_persist_slot *slot, u64 pos, u64 commit,
 		  unsigned long *budget, bool may_sleep)
 {
 	unsigned long block_size = 1UL << slot->block_shift;
@@ -476,7 +476,7 @@ u64 kt_slot_check(const struct kt_slot *slot, u64 pos, u64 commit,
  *
  * Context: any.
  */
-void kt_slot_clean(const struct kt_slot *slot, u64 from, u64 commit)
+void kt_slot_clean(const struct kt_persist_slot *slot, u64 from, u64 commit)
 {
 	unsigned long at, part;
 

@@ -90,7 +90,7 @@ static void persist_catch_up(bool names)
 
 	lockdep_assert_held(&persist.work_lock);
 	for (i = 0; i < persist.layout.nr_slots; i++) {
-		struct kt_slot *slot = &persist.layout.slots[i];
+		struct kt_persist_slot *slot = &persist.layout.slots[i];
 
 		commit = kt_slot_commit(slot);
 		to = kt_slot_check(slot, kt_slot_checked(slot, commit), commit,
@@ -130,7 +130,7 @@ static int persist_on_panic(struct notifier_block *nb, unsigned long event,
 		return NOTIFY_DONE;
 	kt_layout_state(&persist.half, KTAPE_PERSIST_PANIC);
 	for (i = 0; i < persist.layout.nr_slots; i++) {
-		const struct kt_slot *slot = &persist.layout.slots[i];
+		const struct kt_persist_slot *slot = &persist.layout.slots[i];
 
 		commit = kt_slot_commit(slot);
 		from = kt_slot_checked(slot, commit);
@@ -460,7 +460,7 @@ void kt_persist_place(struct kt_ring_spec *spec)
 	unsigned int i;
 
 	for (i = 0; i < persist.layout.nr_slots; i++) {
-		const struct kt_slot *slot = &persist.layout.slots[i];
+		const struct kt_persist_slot *slot = &persist.layout.slots[i];
 
 		if (slot->cpu == spec->cpu && slot->kind == spec->kind) {
 			spec->page = slot->page;

@@ -28,7 +28,7 @@
 #define RETURNS_MAX 256
 
 /**
- * struct kt_slot - the probe of one opcode
+ * struct kt_probe_slot - the probe of one opcode
  * @rp: the kernel's part; an entry probe uses only the kprobe in it
  * @symbol: name of the function, empty = the slot is free
  * @flags: KTAPE_PROBE_*
@@ -36,7 +36,7 @@
  * @enabled: armed: the kernel calls the handler
  * @error: 0 or the negative errno of the last attempt to enable it
  */
-struct kt_slot {
+struct kt_probe_slot {
 	struct kretprobe rp;
 	char symbol[KTAPE_PROBE_SYMBOL];
 	u32 flags;
@@ -76,7 +76,7 @@ struct kt_missed {
  * missed hits in a slot are read without it, see missed_lock.
  */
 static DEFINE_MUTEX(kprobe_lock);
-static struct kt_slot slots[KTAPE_PROBES];
+static struct kt_probe_slot slots[KTAPE_PROBES];
 
 /*
  * Protects slot_missed[], and the counts in slots[] and slot_hits against being reset
@@ -92,7 +92,7 @@ static u32 wanted; /* bit n: a session or sink wants slot n */
 /* Allocated with the first probe, before any handler can run. */
 static struct kt_hits __percpu *slot_hits;
 
-static nokprobe_inline void kprobe_slot_record(const struct kt_slot *slot,
+static nokprobe_inline void kprobe_slot_record(const struct kt_probe_slot *slot,
 					       const u64 *values)
 {
 	const u32 opcode = KTAPE_OP_PROBE + (slot - slots);
@@ -130,7 +130,7 @@ static nokprobe_inline void kprobe_slot_record(const struct kt_slot *slot,
  * A hit in a function of the clock must not be recorded: a nested record makes the
  * interrupted writer read the clock again, which hits the probe again, without end.
  */
-static nokprobe_inline void kprobe_slot_hit(const struct kt_slot *slot,
+static nokprobe_inline void kprobe_slot_hit(const struct kt_probe_slot *slot,
 					    const u64 *values)
 {
 	const unsigned int i = slot - slots;
@@ -154,7 +154,8 @@ out:
 
 static int notrace kprobe_slot_on_entry(struct kprobe *kp, struct pt_regs *regs)
 {
-	const struct kt_slot *slot = container_of(kp, struct kt_slot, rp.kp);
+	const struct kt_probe_slot *slot =
+		container_of(kp, struct kt_probe_slot, rp.kp);
 	u64 values[KTAPE_PROBE_ARGS_MAX];
 	/*
 	 * Does in_nmi() count this probe's breakpoint as an NMI?  Then it is counted in
@@ -185,24 +186,24 @@ static int notrace kprobe_slot_on_return(struct kretprobe_instance *ri,
 
 	/* NULL: the probe is being unregistered. */
 	if (rp)
-		kprobe_slot_hit(container_of(rp, struct kt_slot, rp), &value);
+		kprobe_slot_hit(container_of(rp, struct kt_probe_slot, rp), &value);
 	return 0;
 }
 NOKPROBE_SYMBOL(kprobe_slot_on_return);
 
-static bool kprobe_slot_is_return(const struct kt_slot *slot)
+static bool kprobe_slot_is_return(const struct kt_probe_slot *slot)
 {
 	return slot->flags & KTAPE_PROBE_RETURN;
 }
 
-static void kprobe_slot_disable(struct kt_slot *slot)
+static void kprobe_slot_disable(struct kt_probe_slot *slot)
 {
 	if (slot->enabled)
 		disable_kprobe(&slot->rp.kp);
 	slot->enabled = false;
 }
 
-static void kprobe_slot_enable(struct kt_slot *slot)
+static void kprobe_slot_enable(struct kt_probe_slot *slot)
 {
 	if (slot->enabled || !*slot->symbol || kprobe_gone(&slot->rp.kp))
 		return;
@@ -271,7 +272,7 @@ static void missed_restart(unsigned int i, bool hits)
 		slot_missed[i].last_read.refused = 0;
 }
 
-static void kprobe_slot_unregister(struct kt_slot *slot)
+static void kprobe_slot_unregister(struct kt_probe_slot *slot)
 {
 	if (kprobe_slot_is_return(slot))
 		unregister_kretprobe(&slot->rp);
@@ -291,7 +292,7 @@ static int kprobe_slot_refusal(int error)
 	return error == -ENOENT || error == -ENOMEM ? error : -EINVAL;
 }
 
-static int kprobe_slot_register(struct kt_slot *slot)
+static int kprobe_slot_register(struct kt_probe_slot *slot)
 {
 	int ret;
 
@@ -326,7 +327,7 @@ static int kprobe_slot_check(const struct ktape_probe *p)
 	return ret || p->nargs <= KT_FUNCTION_ARGUMENTS ? 0 : -EOPNOTSUPP;
 }
 
-static struct kt_slot *kprobe_slot_find_free(void)
+static struct kt_probe_slot *kprobe_slot_find_free(void)
 {
 	unsigned int i;
 
@@ -369,7 +370,7 @@ static int hits_make(void)
 	return 0;
 }
 
-static int kprobe_slot_fill(struct kt_slot *slot, const struct ktape_probe *p)
+static int kprobe_slot_fill(struct kt_probe_slot *slot, const struct ktape_probe *p)
 {
 	unsigned int i = slot - slots;
 	int ret;
@@ -412,7 +413,7 @@ static int kprobe_slot_fill(struct kt_slot *slot, const struct ktape_probe *p)
  */
 int kt_kprobe_add(struct ktape_probe *p)
 {
-	struct kt_slot *slot;
+	struct kt_probe_slot *slot;
 	int ret = kprobe_slot_check(p);
 
 	if (ret)
@@ -435,7 +436,7 @@ int kt_kprobe_add(struct ktape_probe *p)
  */
 int kt_kprobe_remove(unsigned int opcode)
 {
-	struct kt_slot *slot = &slots[opcode - KTAPE_OP_PROBE];
+	struct kt_probe_slot *slot = &slots[opcode - KTAPE_OP_PROBE];
 	int ret = -ENOENT;
 
 	mutex_lock(&kprobe_lock);
@@ -457,7 +458,7 @@ int kt_kprobe_remove(unsigned int opcode)
 int kt_kprobe_get(struct ktape_probe *p)
 {
 	const unsigned int i = p->opcode - KTAPE_OP_PROBE;
-	const struct kt_slot *slot = &slots[i];
+	const struct kt_probe_slot *slot = &slots[i];
 	unsigned int cpu;
 
 	mutex_lock(&kprobe_lock);
@@ -528,7 +529,7 @@ void kt_kprobe_drop(void)
  */
 u32 kt_kprobe_state(unsigned int opcode, int *error, bool *attached)
 {
-	const struct kt_slot *slot = &slots[opcode - KTAPE_OP_PROBE];
+	const struct kt_probe_slot *slot = &slots[opcode - KTAPE_OP_PROBE];
 	u32 state = KTAPE_EVENT_AVAILABLE;
 
 	mutex_lock(&kprobe_lock);

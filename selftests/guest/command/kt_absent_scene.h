@@ -385,7 +385,7 @@ static inline struct scene *play_scene(uint64_t seed)
 	if (!sc)
 		abort();
 	sc->ref.seed = seed;
-	sc->ref.cpus = kt_cpus() < KTA_CPUS ? kt_cpus() : KTA_CPUS;
+	sc->ref.cpus = kt_online_cpus() < KTA_CPUS ? kt_online_cpus() : KTA_CPUS;
 	begin_scene(sc);
 	if (sc->ref.errors)
 		return sc;

@@ -92,7 +92,7 @@ static uint64_t fill_event_ring(int fd)
 	struct ktape_stats st;
 
 	do {
-		kt_marks(1, 100);
+		kt_write_values(1, 100);
 		if (kt_stats(fd, 0, KTAPE_RING_EVENT, &st))
 			return 0;
 	} while (!kt_lost(&st));
@@ -116,7 +116,7 @@ TEST_F(pieces, full_ring)
 	/* Control records come on top. */
 	EXPECT_LE(stored, verify_piece(_metadata, "first", &further));
 	EXPECT_EQ(0, further);
-	kt_marks(1, 10);
+	kt_write_values(1, 10);
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, ktape_recorder_finish(self->rec));
 	EXPECT_LE(10, verify_piece(_metadata, "second", &further));
@@ -129,7 +129,7 @@ static bool fill_event_block(int fd)
 	struct ktape_stats st;
 
 	for (int i = 0; i < RING / 16; i++) {
-		kt_marks(1, 1);
+		kt_write_values(1, 1);
 		if (kt_stats(fd, 0, KTAPE_RING_EVENT, &st) || kt_lost(&st))
 			return false;
 		if (st.commit % BLOCK == 0)
@@ -152,7 +152,7 @@ TEST_F(pieces, full_block)
 	ASSERT_EQ(0, ktape_recorder_rotate(self->rec, "third"));
 	verify_piece(_metadata, "second", &further);
 	EXPECT_EQ(0, further);
-	kt_marks(1, 10);
+	kt_write_values(1, 10);
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, ktape_recorder_finish(self->rec));
 	EXPECT_LE(10, verify_piece(_metadata, "third", &further));

@@ -68,7 +68,7 @@ static inline void check_worker_calls(struct __test_metadata *_metadata, int fd,
 {
 	struct calls c = {};
 
-	kt_tally_session(t, fd, count_worker_call, &c);
+	kt_stop_and_tally(t, fd, count_worker_call, &c);
 	EXPECT_EQ(0, t->wrong);
 	EXPECT_EQ(yes, c.yes);
 	EXPECT_EQ(0, c.no);

@@ -40,7 +40,7 @@ static void pin_rcu(bool here)
 	cpu_set_t set;
 
 	CPU_ZERO(&set);
-	for (int cpu = 0; cpu < (here ? 1 : kt_cpus()); cpu++)
+	for (int cpu = 0; cpu < (here ? 1 : kt_online_cpus()); cpu++)
 		CPU_SET(cpu, &set);
 	while (all && (d = readdir(all))) {
 		char path[300], name[32] = "";
@@ -67,8 +67,8 @@ FIXTURE_SETUP(excluded)
 {
 	const uint64_t first = 1;
 
-	ASSERT_LE(2, kt_cpus());
-	ASSERT_GE(CPUS, kt_cpus());
+	ASSERT_LE(2, kt_online_cpus());
+	ASSERT_GE(CPUS, kt_online_cpus());
 	ASSERT_EQ(0, kt_pin(0));
 	pin_rcu(true);
 	self->keeper = kt_session(KTAPE_MODE_OVERWRITE, RING, BLOCK, ops);
@@ -94,7 +94,7 @@ FIXTURE_TEARDOWN(excluded)
 static void note_least(const struct bracket *b, struct counts *least)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
-		for (int cpu = 0; cpu < kt_cpus(); cpu++) {
+		for (int cpu = 0; cpu < kt_online_cpus(); cpu++) {
 			uint64_t nr = b[i].at[1].nr[cpu] - b[i].at[0].nr[cpu];
 
 			if (nr < least[i].nr[cpu])
@@ -154,7 +154,7 @@ TEST_F_TIMEOUT(excluded, no_interrupt, 300)
 {
 	find_least_interrupts(self->fd, self->b, self->least);
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
-		for (int cpu = 1; cpu < kt_cpus(); cpu++) {
+		for (int cpu = 1; cpu < kt_online_cpus(); cpu++) {
 			EXPECT_EQ(0, self->least[i].nr[cpu])
 			{
 				TH_LOG("%s, CPU %d", kinds[i], cpu);
@@ -168,7 +168,7 @@ TEST_F_TIMEOUT(excluded, included_cpus_are_interrupted, 300)
 	ASSERT_EQ(0, kt_filter_off(self->fd, KTAPE_FILTER_CPU));
 	find_least_interrupts(self->fd, self->b, self->least);
 	/* A run has nine ioctls, and nearly each of them interrupts these CPUs. */
-	for (int cpu = 1; cpu < kt_cpus(); cpu++)
+	for (int cpu = 1; cpu < kt_online_cpus(); cpu++)
 		EXPECT_LE(8, self->least[0].nr[cpu]);
 }
 
@@ -201,9 +201,9 @@ TEST_F(excluded, markers)
 	struct kt_tally t;
 
 	run_excluded_session(self->fd);
-	kt_tally_session(&t, self->fd, NULL, NULL);
+	kt_stop_and_tally(&t, self->fd, NULL, NULL);
 	EXPECT_EQ(0, t.wrong);
-	for (int cpu = 0; cpu < kt_cpus(); cpu++) {
+	for (int cpu = 0; cpu < kt_online_cpus(); cpu++) {
 		struct marks m = {};
 		struct kt_map map;
 

@@ -110,7 +110,7 @@ TEST_F_TIMEOUT(filter, syscall, 60)
 		kt_getppids(CALLS);
 		for (int n = 0; has_compat && n < CALLS; n++)
 			getppid32();
-		kt_tally_session(&t, fd, count_by_number, b);
+		kt_stop_and_tally(&t, fd, count_by_number, b);
 		EXPECT_EQ(0, t.wrong);
 		EXPECT_EQ(native, b->in[KTAPE_EV_SYS_ENTER][NATIVE]);
 		EXPECT_EQ(native, b->in[KTAPE_EV_SYS_EXIT][NATIVE]);
@@ -148,7 +148,7 @@ TEST_F(filter, sigreturn_has_no_number)
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	for (int i = 0; i < CALLS; i++)
 		raise(SIGUSR1);
-	kt_tally_session(&t, self->fd, count_by_number, b);
+	kt_stop_and_tally(&t, self->fd, count_by_number, b);
 	EXPECT_EQ(0, t.wrong);
 	EXPECT_EQ(0, t.op[KTAPE_EV_SYS_EXIT] - b->in[KTAPE_EV_SYS_EXIT][NATIVE]);
 	EXPECT_LE(CALLS, t.filtered[KTAPE_CLASS_SYSCALL]);
@@ -169,12 +169,12 @@ TEST_F(filter, one_session_until_off)
 	kt_getppids(CALLS);
 	ASSERT_EQ(0, kt_filter_off(self->fd, KTAPE_FILTER_SYSCALL));
 	kt_getppids(CALLS);
-	kt_tally_session(&t, self->fd, count_by_number, b);
+	kt_stop_and_tally(&t, self->fd, count_by_number, b);
 	EXPECT_EQ(0, t.wrong);
 	EXPECT_EQ(CALLS, b->in[KTAPE_EV_SYS_ENTER][NATIVE]);
 	EXPECT_LE(CALLS, t.filtered[KTAPE_CLASS_SYSCALL]);
 	memset(b, 0, sizeof(*b));
-	kt_tally_session(&t, other, count_by_number, b);
+	kt_stop_and_tally(&t, other, count_by_number, b);
 	EXPECT_EQ(0, t.wrong);
 	EXPECT_EQ(2 * CALLS, b->in[KTAPE_EV_SYS_ENTER][NATIVE]);
 	EXPECT_EQ(0, t.filtered[KTAPE_CLASS_SYSCALL]);
@@ -239,7 +239,7 @@ static void check_interrupt_filter(struct __test_metadata *_metadata,
 		ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_START));
 		load();
 		memset(b, 0, sizeof(*b));
-		kt_tally_session(&t, fd, count_by_number, b);
+		kt_stop_and_tally(&t, fd, count_by_number, b);
 		TH_LOG("%s %u %s: %llu of it, %llu others, %llu filtered",
 		       kts_shapes[op].name, nr, only ? "only" : "not",
 		       (unsigned long long)b->in[op][nr],
@@ -267,7 +267,7 @@ static unsigned int find_busiest_irq(int fd)
 
 	kt_control(fd, KTAPE_IOC_START);
 	write_to_disk();
-	kt_tally_session(&t, fd, count_by_number, b);
+	kt_stop_and_tally(&t, fd, count_by_number, b);
 	for (unsigned int i = 0; i < 1024; i++)
 		if (b->in[KTAPE_EV_IRQ_HANDLER_ENTRY][i] >
 		    b->in[KTAPE_EV_IRQ_HANDLER_ENTRY][best])
@@ -338,7 +338,7 @@ TEST_F_TIMEOUT(filter, cpu, 60)
 	};
 	struct ktape_stats st;
 
-	ASSERT_LE(2, kt_cpus());
+	ASSERT_LE(2, kt_online_cpus());
 	for (size_t i = 0; i < ARRAY_SIZE(vector); i++) {
 		int fd = kt_session(0, RING, 0, KT_OPS(KTAPE_EV_SYS_ENTER));
 		struct cpus c = {};
@@ -355,13 +355,13 @@ TEST_F_TIMEOUT(filter, cpu, 60)
 		ASSERT_EQ(0, prctl(PR_SET_NAME, "here"));
 		ASSERT_EQ(0, prctl(PR_SET_NAME, "elsewhere"));
 		ASSERT_EQ(0, kt_pin(LOAD_CPU));
-		kt_tally_session(&t, fd, count_by_cpu, &c);
+		kt_stop_and_tally(&t, fd, count_by_cpu, &c);
 		EXPECT_EQ(1, c.named[OTHER_CPU]);
 		EXPECT_EQ(0, t.wrong);
 		EXPECT_EQ(vector[i].load ? CALLS : 0, c.calls[LOAD_CPU]);
 		EXPECT_EQ(vector[i].other ? CALLS : 0, c.calls[OTHER_CPU]);
 		EXPECT_EQ(0, t.filtered[KTAPE_CLASS_SYSCALL]);
-		for (int cpu = 0; cpu < kt_cpus() && !vector[i].off; cpu++) {
+		for (int cpu = 0; cpu < kt_online_cpus() && !vector[i].off; cpu++) {
 			ASSERT_EQ(0, kt_stats(fd, cpu, 0, &st));
 			if (!(vector[i].mask >> cpu & 1))
 				EXPECT_EQ(st.emitted[KTAPE_CLASS_CONTROL],
@@ -400,7 +400,7 @@ TEST_F(filter, signal)
 	for (int n = 0; n < CALLS; n++)
 		for (size_t i = 0; i < ARRAY_SIZE(sent); i++)
 			kill(getpid(), sent[i]);
-	kt_tally_session(&t, self->fd, count_by_signal, &s);
+	kt_stop_and_tally(&t, self->fd, count_by_signal, &s);
 	EXPECT_EQ(0, t.wrong);
 	EXPECT_EQ(0, s.of[SIGUSR1]);
 	EXPECT_EQ(CALLS, s.of[SIGUSR2]);
@@ -445,7 +445,7 @@ TEST_F(filter, severity)
 			for (e.severity = 0; e.severity < 8; e.severity++)
 				ASSERT_EQ(0, kt_ioctl(mark,
 						      KTAPE_MARK_IOC_TRACE, &e));
-		kt_tally_session(&t, fd, count_by_severity, &s);
+		kt_stop_and_tally(&t, fd, count_by_severity, &s);
 		EXPECT_EQ(0, t.wrong);
 		/* 0 to 3 are those of software, 4 to 7 the same of hardware. */
 		for (uint32_t i = 0; i < 8; i++)
@@ -479,7 +479,7 @@ TEST_F(filter, rate)
 	kt_getppids(CALLS);
 	ASSERT_EQ(0, kt_filter_set(self->fd, KTAPE_FILTER_RATE, some, 2));
 	kt_getppids(CALLS);
-	kt_tally_session(&t, self->fd, count_by_number, b);
+	kt_stop_and_tally(&t, self->fd, count_by_number, b);
 	gettimeofday(&to, NULL);
 	/* At most so many seconds of the limit have begun. */
 	seconds = to.tv_sec - from.tv_sec + 2;
@@ -492,7 +492,7 @@ TEST_F(filter, rate)
 	 * the machine.
 	 */
 	EXPECT_LE(1, t.op[KTAPE_EV_SYS_ENTER]);
-	EXPECT_GE(10 * seconds * kt_cpus(), t.op[KTAPE_EV_SYS_ENTER]);
+	EXPECT_GE(10 * seconds * kt_online_cpus(), t.op[KTAPE_EV_SYS_ENTER]);
 	EXPECT_GE(10 * seconds, b->in[KTAPE_EV_SYS_ENTER][NATIVE]);
 	EXPECT_LE(2 * CALLS - 10 * seconds, t.rate[KTAPE_CLASS_SYSCALL]);
 	TH_LOG("%llu of %d calls passed in %llu s, %llu lost",

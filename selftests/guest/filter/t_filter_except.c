@@ -98,7 +98,7 @@ static unsigned int recorded_actors(struct __test_metadata *_metadata, int fd)
 	unsigned int got = 0;
 	struct kt_tally t;
 
-	kt_tally_session(&t, fd, count_actor_calls, n);
+	kt_stop_and_tally(&t, fd, count_actor_calls, n);
 	EXPECT_EQ(0, t.wrong);
 	for (int a = 0; a < ACTORS; a++) {
 		EXPECT_TRUE(n[a] == 0 || n[a] == CALLS)
@@ -217,7 +217,7 @@ TEST_F(except, the_other_thread)
 		kill(pid, SIGUSR1);
 		kill(getpid(), SIGUSR1);
 	}
-	kt_tally_session(&t, self->fd, count_actor_signals, n);
+	kt_stop_and_tally(&t, self->fd, count_actor_signals, n);
 	EXPECT_EQ(0, t.wrong);
 	EXPECT_EQ(0, n[0]);
 	EXPECT_EQ(CALLS, n[1]);

@@ -122,7 +122,7 @@ static void record_calls(struct __test_metadata *_metadata, FIXTURE_DATA(gate) *
 		usleep(NAP_US);
 		kt_getppids(CALLS / NAPS);
 	}
-	kt_tally_session(&self->t, self->fd, count_gated_record, s);
+	kt_stop_and_tally(&self->t, self->fd, count_gated_record, s);
 	EXPECT_EQ(0, self->t.wrong);
 	EXPECT_EQ(0, s->wrong);
 	EXPECT_EQ(NAPS, s->span[SYS_clock_nanosleep]);
@@ -165,7 +165,7 @@ TEST_F(gate, lowest_and_highest)
 	kt_getppids(CALLS);
 	ASSERT_EQ(0, kt_filter_off(self->fd, KTAPE_FILTER_GATE));
 	kt_getppids(CALLS);
-	kt_tally_session(&self->t, self->fd, count_gated_record, s);
+	kt_stop_and_tally(&self->t, self->fd, count_gated_record, s);
 	EXPECT_EQ(0, self->t.wrong);
 	EXPECT_EQ(0, s->wrong);
 	EXPECT_EQ(CALLS, s->span[SYS_getppid]);
@@ -192,7 +192,7 @@ TEST_F(gate, stopped_in_between)
 		usleep(NAP_US);
 	}
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
-	kt_tally_session(&self->t, self->fd, count_gated_record, s);
+	kt_stop_and_tally(&self->t, self->fd, count_gated_record, s);
 	EXPECT_EQ(0, self->t.wrong);
 	EXPECT_EQ(0, sum_call_counts(s->span));
 	EXPECT_EQ(4, s->exit[SYS_ioctl]); /* of the calls that started it */
@@ -212,7 +212,7 @@ TEST_F(gate, excluded_cpu_in_between)
 	ASSERT_EQ(0, kt_pin(1));
 	usleep(NAP_US);
 	ASSERT_EQ(0, kt_pin(0));
-	kt_tally_session(&self->t, self->fd, count_gated_record, s);
+	kt_stop_and_tally(&self->t, self->fd, count_gated_record, s);
 	EXPECT_EQ(0, self->t.wrong);
 	EXPECT_EQ(0, sum_call_counts(s->span));
 	EXPECT_EQ(1, s->exit[SYS_sched_setaffinity]);
@@ -243,7 +243,7 @@ TEST_F_TIMEOUT(gate, thread_exits_in_a_call, 60)
 		kill(pid, SIGKILL);
 		waitpid(pid, NULL, 0);
 	}
-	kt_tally_session(&self->t, self->fd, count_gated_record, s);
+	kt_stop_and_tally(&self->t, self->fd, count_gated_record, s);
 	EXPECT_EQ(0, self->t.wrong);
 	/* The first return of a child counts as that of clone(), or not at all. */
 	EXPECT_EQ(KT_CHILD_RETURNS ? children : 0, s->exit[SYS_clone]);
@@ -328,7 +328,7 @@ TEST_F_TIMEOUT(gate, collisions, 120)
 	collisions = kt_filter_get(self->fd, KTAPE_FILTER_GATE).collisions;
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
-	kt_tally_session(&self->t, self->fd, count_gated_record, s);
+	kt_stop_and_tally(&self->t, self->fd, count_gated_record, s);
 	TH_LOG("%d threads, %llu collisions, %llu of them sleep", n,
 	       (unsigned long long)collisions,
 	       (unsigned long long)s->enter[SYS_futex]);
@@ -385,7 +385,7 @@ static uint64_t count_ungated_begins(const struct pairs *p)
 
 	kt_control(fd, KTAPE_IOC_START);
 	sleep_50_times();
-	kt_tally_session(&t, fd, NULL, NULL);
+	kt_stop_and_tally(&t, fd, NULL, NULL);
 	close(fd);
 	return t.op[p->enter];
 }
@@ -417,7 +417,7 @@ TEST_F_TIMEOUT(gate, interrupts_timers_and_work, 120)
 		ASSERT_EQ(0, kt_filter_gate(fd, p->gate, 0));
 		ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_START));
 		sleep_50_times();
-		kt_tally_session(&self->t, fd, check_pair_span, p);
+		kt_stop_and_tally(&self->t, fd, check_pair_span, p);
 		TH_LOG("%s: %llu spans, %llu begins and %llu ends alone, %llu filtered",
 		       p->name, (unsigned long long)self->t.op[p->span],
 		       (unsigned long long)self->t.op[p->enter],
@@ -432,8 +432,8 @@ TEST_F_TIMEOUT(gate, interrupts_timers_and_work, 120)
 		 * other pairs at most one is open per CPU.
 		 */
 		if (p->gate != KTAPE_GATE_WORK) {
-			EXPECT_GE(kt_cpus(), self->t.op[p->exit]);
-			EXPECT_GE(self->t.op[p->span] + kt_cpus(),
+			EXPECT_GE(kt_online_cpus(), self->t.op[p->exit]);
+			EXPECT_GE(self->t.op[p->span] + kt_online_cpus(),
 				  self->t.filtered[class]);
 		}
 		/*

@@ -133,9 +133,9 @@ TEST_F_TIMEOUT(markers, each_kind, 120)
 		/* Removing a filter that is not set is no change. */
 		ASSERT_EQ(0, kt_filter_off(self->fd, kinds[i].kind));
 	}
-	kt_tally_session(&self->t, self->fd, keep_filter_marker, self->all);
+	kt_stop_and_tally(&self->t, self->fd, keep_filter_marker, self->all);
 	EXPECT_EQ(0, self->t.wrong);
-	for (int cpu = 0; cpu < kt_cpus(); cpu++) {
+	for (int cpu = 0; cpu < kt_online_cpus(); cpu++) {
 		uint32_t generation = first;
 		int at = 1;
 
@@ -180,9 +180,9 @@ TEST_F_TIMEOUT(markers, at_start, 60)
 	ASSERT_EQ(0, kt_filter_off(self->fd, kinds[1].kind));
 	generation = kt_filter_get(self->fd, 0).generation + 1;
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
-	kt_tally_session(&self->t, self->fd, keep_filter_marker, self->all);
+	kt_stop_and_tally(&self->t, self->fd, keep_filter_marker, self->all);
 	EXPECT_EQ(0, self->t.wrong);
-	for (int cpu = 0; cpu < kt_cpus(); cpu++) {
+	for (int cpu = 0; cpu < kt_online_cpus(); cpu++) {
 		int at = 0;
 
 		ASSERT_EQ(KINDS - 1 + 2, self->all->n[cpu]);
@@ -210,7 +210,7 @@ static int write_cpu_online(int cpu, int on)
 /* A CPU that comes back online writes the filters in force. */
 TEST_F_TIMEOUT(markers, cpu_comes_online, 120)
 {
-	int cpu = kt_cpus() - 1, at = 0;
+	int cpu = kt_online_cpus() - 1, at = 0;
 	uint32_t generation;
 
 	ASSERT_LT(0, cpu);
@@ -220,7 +220,7 @@ TEST_F_TIMEOUT(markers, cpu_comes_online, 120)
 	ASSERT_EQ(0, set_kind_filter(self->fd, 7));
 	ASSERT_EQ(0, write_cpu_online(cpu, 1));
 	generation = kt_filter_get(self->fd, 0).generation;
-	kt_tally_session(&self->t, self->fd, keep_filter_marker, self->all);
+	kt_stop_and_tally(&self->t, self->fd, keep_filter_marker, self->all);
 	EXPECT_EQ(0, self->t.wrong);
 	/* Filter 1 and the profile at START; both filters and the profile; the profile at STOP. */
 	ASSERT_EQ(6, self->all->n[cpu]);

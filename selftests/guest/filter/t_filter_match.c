@@ -40,7 +40,7 @@ FIXTURE_VARIANT_ADD(match, calls_and_switches)
 
 FIXTURE_SETUP(match)
 {
-	if (kt_cpus() < 2)
+	if (kt_online_cpus() < 2)
 		SKIP(return, "needs 2 CPUs");
 	self->fd = worker_session(variant->ops);
 	ASSERT_LE(0, self->fd);

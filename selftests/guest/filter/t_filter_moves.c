@@ -54,7 +54,7 @@ FIXTURE_SETUP(moves)
 	int32_t in;
 
 	self->fd = -1;
-	if (kt_cpus() < 2)
+	if (kt_online_cpus() < 2)
 		SKIP(return, "needs 2 CPUs");
 	mkdir(TOP, 0700);
 	if (mkdir(IN, 0700) || mkdir(OUT, 0700))
@@ -323,7 +323,7 @@ TEST_F_TIMEOUT(moves, woken_thread, 300)
 		ASSERT_EQ(1, write(fd[1], "w", 1));
 	}
 	waking[0] = pid;
-	kt_tally_session(&self->t, self->fd, count_wakings_of, waking);
+	kt_stop_and_tally(&self->t, self->fd, count_wakings_of, waking);
 	EXPECT_EQ(0, self->t.wrong);
 	EXPECT_EQ(ROUNDS, waking[1]);
 	close(fd[1]);

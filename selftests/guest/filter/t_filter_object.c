@@ -47,7 +47,7 @@ static unsigned int recorded_objects(struct __test_metadata *_metadata,
 	unsigned int got = 0;
 
 	memset(self->n, 0, sizeof(self->n));
-	kt_tally_session(&self->t, self->fd, count_actor_calls, self->n);
+	kt_stop_and_tally(&self->t, self->fd, count_actor_calls, self->n);
 	EXPECT_EQ(0, self->t.wrong);
 	for (int a = 0; a < ACTORS; a++) {
 		if (!(all & B(a)))
@@ -207,7 +207,7 @@ TEST_F(object, the_other_thread)
 		kill(pid, SIGUSR1);
 		kill(getpid(), SIGUSR1);
 	}
-	kt_tally_session(&self->t, self->fd, count_actor_signals, n);
+	kt_stop_and_tally(&self->t, self->fd, count_actor_signals, n);
 	EXPECT_EQ(0, self->t.wrong);
 	EXPECT_EQ(CALLS, n[1]);
 	EXPECT_EQ(0, n[0]);
@@ -241,7 +241,7 @@ TEST_F(object, renamed_by_another_thread)
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	ASSERT_EQ(0, pthread_create(&thread, NULL, rename_main_thread, NULL));
 	ASSERT_EQ(0, pthread_join(thread, NULL));
-	kt_tally_session(&self->t, self->fd, NULL, NULL);
+	kt_stop_and_tally(&self->t, self->fd, NULL, NULL);
 	EXPECT_EQ(0, self->t.wrong);
 	EXPECT_EQ(CALLS, self->t.op[KTAPE_EV_PROCESS_RENAME]);
 }
@@ -311,7 +311,7 @@ TEST_F(object, io_uring_thread)
 	p.tid = other_thread();
 	ASSERT_NE(0, p.tid);
 	wait_for_sleep(p.tid);
-	kt_tally_session(&self->t, self->fd, count_poller_record, &p);
+	kt_stop_and_tally(&self->t, self->fd, count_poller_record, &p);
 	EXPECT_EQ(0, self->t.wrong);
 	EXPECT_LE(1, p.switches);
 	EXPECT_LE(1, p.names);

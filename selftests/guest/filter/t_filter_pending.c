@@ -62,7 +62,7 @@ FIXTURE_SETUP(pending)
 	const pid_t whom = (pid_t)syscall(SYS_gettid);
 
 	self->fd = -1;
-	if (kt_cpus() < 2)
+	if (kt_online_cpus() < 2)
 		SKIP(return, "needs 2 CPUs");
 	kt_pin(0);
 	self->fd = kt_session(0, RING, 0, KT_OPS(KTAPE_EV_PROCESS_RENAME));

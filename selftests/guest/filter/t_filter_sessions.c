@@ -126,7 +126,7 @@ static int set_filters(FIXTURE_DATA(sessions) * self)
 
 FIXTURE_SETUP(sessions)
 {
-	if (kt_cpus() < 2)
+	if (kt_online_cpus() < 2)
 		SKIP(return, "needs 2 CPUs");
 	self->shared = mmap(NULL, sizeof(*self->shared), PROT_READ | PROT_WRITE,
 			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -204,10 +204,10 @@ static struct counts check_session_calls(struct __test_metadata *_metadata,
 	struct counts c = { .woken = self->woken };
 	struct ktape_stats st;
 
-	kt_tally_session(&self->t, self->fd[session], count_calls_and_wakings, &c);
+	kt_stop_and_tally(&self->t, self->fd[session], count_calls_and_wakings, &c);
 	EXPECT_EQ(0, self->t.wrong);
 	/* The control ring has no events of threads. */
-	for (int cpu = 0; cpu < kt_cpus(); cpu++) {
+	for (int cpu = 0; cpu < kt_online_cpus(); cpu++) {
 		EXPECT_EQ(0, kt_stats(self->fd[session], cpu,
 				      KTAPE_RING_CONTROL, &st));
 		EXPECT_EQ(0, st.emitted[KTAPE_CLASS_SCHED])
@@ -296,7 +296,7 @@ TEST_F_TIMEOUT(sessions, changes_of_one_do_not_matter_to_others, 300)
 	}
 	ASSERT_TRUE(end_workers(self));
 	check_all_sessions(_metadata, self);
-	kt_tally_session(&self->t, self->fd[CHANGED], NULL, NULL);
+	kt_stop_and_tally(&self->t, self->fd[CHANGED], NULL, NULL);
 	EXPECT_EQ(0, self->t.wrong);
 }
 

@@ -204,9 +204,9 @@ TEST_F_TIMEOUT(storm, exactly_the_followed_processes, 300)
 	ASSERT_EQ(1, write(go[1], "x", 1));
 	ASSERT_EQ(other, waitpid(other, &status, 0));
 	ASSERT_EQ(1, read(done[0], &byte, 1));
-	kt_tally_session(&t, fd, note_forked, s);
+	kt_stop_and_tally(&t, fd, note_forked, s);
 	EXPECT_EQ(0, t.wrong);
-	kt_tally_session(&t, fd, check_storm_event, s);
+	kt_stop_and_tally(&t, fd, check_storm_event, s);
 	/* A child that forked before execve() calls it in both processes. */
 	execs = count_divisible(n, EXECS) + count_divisible(n, EXECS * FORKS);
 	forks = n + count_divisible(n, FORKS);

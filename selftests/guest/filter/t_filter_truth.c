@@ -80,7 +80,7 @@ TEST_F_TIMEOUT(truth, sixteen_rows, 120)
 		ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_START));
 		for (int i = 0; i < TIMES; i++)
 			raise(SIGNAL);
-		kt_tally_session(&t, fd, count_own_signals, &recorded);
+		kt_stop_and_tally(&t, fd, count_own_signals, &recorded);
 		TH_LOG("group %d event %d object %d signal %d: %llu of %d",
 		       !!(row & GROUP), !!(row & EVENT), !!(row & OBJECT),
 		       !!(row & NUMBER), (unsigned long long)recorded, TIMES);

@@ -209,7 +209,7 @@ static inline int kt_step_tasks(void)
 	kt_alarms(1000);
 	for (unsigned int i = 0; i < 20; i++) {
 		kt_rename(i);
-		kt_pin(i % kt_cpus());
+		kt_pin(i % kt_online_cpus());
 		usleep(2000);
 	}
 	kt_alarms(0);

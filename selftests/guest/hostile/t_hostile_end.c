@@ -106,7 +106,7 @@ static void use(int fd, uint64_t *seed)
 	struct kt_map m = {};
 	struct pollfd p = { .fd = fd, .events = POLLIN };
 	ssize_t n;
-	int cpu = lcg_below(seed, kt_cpus());
+	int cpu = lcg_below(seed, kt_online_cpus());
 
 	switch (lcg_below(seed, 6)) {
 	case 0:
@@ -178,7 +178,7 @@ static uint64_t half_of_all(void)
 	if (sysinfo(&info))
 		_exit(1);
 	allowed = (uint64_t)info.totalram * info.mem_unit / 2;
-	while ((ring * 2 + RING) * kt_cpus() <= allowed)
+	while ((ring * 2 + RING) * kt_online_cpus() <= allowed)
 		ring *= 2;
 	return ring;
 }
@@ -285,7 +285,7 @@ TEST_F_TIMEOUT(end, beside_readers, 300)
 {
 	pid_t reader[CPUS_MAX], root[NAMES];
 	struct ktape_session_info info[8];
-	int cpus = kt_cpus();
+	int cpus = kt_online_cpus();
 
 	ASSERT_LE(cpus, CPUS_MAX);
 	for (int i = 0; i < cpus; i++) {

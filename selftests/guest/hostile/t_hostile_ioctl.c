@@ -449,7 +449,8 @@ FIXTURE_TEARDOWN(fuzz)
 
 TEST_F_TIMEOUT(fuzz, ioctls, 3600)
 {
-	time_t least = SECONDS * kt_hostile(), since = time(NULL), now = since;
+	time_t least = SECONDS * kt_hostile_factor(), since = time(NULL),
+	       now = since;
 	struct ktape_stats st;
 	int fd;
 

@@ -237,7 +237,7 @@ static void drop(struct kept *k)
  */
 TEST_F_TIMEOUT(keep, all_ways, 300)
 {
-	uint64_t ring = large_ring(kt_cpus());
+	uint64_t ring = large_ring(kt_online_cpus());
 	struct kept kept[ROUNDS];
 	long before, after;
 	char name[16];
@@ -261,7 +261,7 @@ TEST_F_TIMEOUT(keep, all_ways, 300)
 	EXPECT_EQ(0, wait_for_ended(self->root, 0));
 	after = kt_free_kib();
 	/* Descriptors, processes, page tables. */
-	EXPECT_GT((long)(ring * kt_cpus() / 1024 / 4), before - after)
+	EXPECT_GT((long)(ring * kt_online_cpus() / 1024 / 4), before - after)
 	{
 		TH_LOG("%ld KiB were free before, %ld now", before, after);
 	}
@@ -370,7 +370,7 @@ TEST_F_TIMEOUT(keep, reader, 120)
  */
 TEST_F_TIMEOUT(keep, with_control, 120)
 {
-	uint64_t ring = large_ring(kt_cpus());
+	uint64_t ring = large_ring(kt_online_cpus());
 	struct ktape_session_info info[8];
 	struct kept kept;
 	struct kt_map m;

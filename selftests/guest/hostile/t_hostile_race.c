@@ -364,7 +364,7 @@ FIXTURE_TEARDOWN(race)
 
 TEST_F_TIMEOUT(race, everything_at_once, 3600)
 {
-	long attempts = kt_hostile() * UNLOADS, unloaded;
+	long attempts = kt_hostile_factor() * UNLOADS, unloaded;
 	bool toggles = self->cpus > 1 &&
 		       !access("/sys/devices/system/cpu/cpu1/online", W_OK);
 	pthread_t user[USERS], toggle;

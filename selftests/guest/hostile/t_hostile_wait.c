@@ -115,7 +115,7 @@ static void read_beside_member(struct __test_metadata *_metadata,
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, kt_read_and_parse_all(&l->t, &b, fd));
 	EXPECT_STREQ("", l->t.error);
-	EXPECT_LE(0, kt_ledger_check(l, fd, kt_cpus()));
+	EXPECT_LE(0, kt_ledger_check(l, fd, kt_online_cpus()));
 	ASSERT_EQ(0, kt_stats(fd, 0, KTAPE_RING_EVENT, &st));
 	EXPECT_EQ(0, kt_lost(&st));
 	EXPECT_LE(ROUNDS * CALLS, kt_sum(st.emitted));
@@ -124,7 +124,7 @@ static void read_beside_member(struct __test_metadata *_metadata,
 	EXPECT_EQ(0, info.lapped);
 
 	/* The member is reported in the trace of each CPU and in the list. */
-	EXPECT_EQ(kt_cpus(), reported.nr);
+	EXPECT_EQ(kt_online_cpus(), reported.nr);
 	EXPECT_EQ(id, reported.reader);
 	EXPECT_EQ(getpid(), reported.tid);
 	EXPECT_EQ(0, reported.ms);

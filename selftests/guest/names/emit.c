@@ -44,7 +44,7 @@ static void wait_for_turns(const struct kt_load *load)
 int main(int argc, char **argv)
 {
 	static struct kt_load load[CPUS_MAX];
-	int cpus = kt_cpus();
+	int cpus = kt_online_cpus();
 
 	if (cpus > CPUS_MAX || kt_loads_start(load, cpus, 0, turn))
 		return 1;

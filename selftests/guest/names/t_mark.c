@@ -403,7 +403,7 @@ TEST_F_TIMEOUT(mark, rate_is_exact, 60)
 {
 	struct kt_load load[64];
 	uint64_t emitted, rate;
-	int fd, cpus = kt_cpus(), each = 3000 / kt_scale();
+	int fd, cpus = kt_online_cpus(), each = 3000 / kt_scale();
 
 	ASSERT_EQ(0, chmod(KTAPE_MARK_PATH, 0666));
 	fd = kt_emit_session(256 << 10);

@@ -68,7 +68,7 @@ FIXTURE(sink)
 
 FIXTURE_SETUP(sink)
 {
-	self->cpus = kt_cpus();
+	self->cpus = kt_online_cpus();
 	ASSERT_GE(CPUS_MAX, self->cpus);
 	self->dev = kt_open(O_RDWR);
 	ASSERT_LE(0, self->dev);

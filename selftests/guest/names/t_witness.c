@@ -140,7 +140,7 @@ FIXTURE(witness)
 
 FIXTURE_SETUP(witness)
 {
-	self->cpu = kt_cpus() - 1;
+	self->cpu = kt_online_cpus() - 1;
 	ASSERT_LT(self->cpu, CPUS_MAX);
 	self->t = calloc(1, sizeof(*self->t));
 	self->l = kt_ledger_new();
@@ -170,10 +170,10 @@ static int finish_witness(FIXTURE_DATA(witness) * self)
 {
 	if (kt_control(self->fd, KTAPE_IOC_STOP) ||
 	    kt_read_and_parse_all(&self->l->t, &self->b, self->fd) ||
-	    kt_ledger_check(self->l, self->fd, kt_cpus()))
+	    kt_ledger_check(self->l, self->fd, kt_online_cpus()))
 		return -1;
 	/* START writes a KTAPE_EV_TRACER. */
-	for (int cpu = 0; cpu < kt_cpus(); cpu++)
+	for (int cpu = 0; cpu < kt_online_cpus(); cpu++)
 		if (!self->l->tracers[cpu])
 			return -1;
 	return self->l->t.error[0] ? -1 : 0;

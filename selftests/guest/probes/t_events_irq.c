@@ -24,8 +24,8 @@ FIXTURE(irqs)
 FIXTURE_SETUP(irqs)
 {
 	self->tid = getpid();
-	ASSERT_LE(2, kt_cpus());
-	ASSERT_GE(CPUS, kt_cpus());
+	ASSERT_LE(2, kt_online_cpus());
+	ASSERT_GE(CPUS, kt_online_cpus());
 	ASSERT_EQ(0, kt_pin(0));
 	ASSERT_EQ(0, kt_cause_load());
 }
@@ -70,7 +70,7 @@ TEST_F_TIMEOUT(irqs, softirqs, 120)
 						 KTAPE_EV_SOFTIRQ_EXIT),
 					  b, ARRAY_SIZE(vectors), cause_softirqs));
 	for (size_t i = 0; i < ARRAY_SIZE(vectors); i++)
-		for (int cpu = 0; cpu < kt_cpus(); cpu++) {
+		for (int cpu = 0; cpu < kt_online_cpus(); cpu++) {
 			uint64_t in = count_op_records(
 				&self->e, KTAPE_EV_SOFTIRQ_ENTRY, i, cpu);
 
@@ -149,7 +149,7 @@ TEST_F_TIMEOUT(irqs, local_timer, 120)
 					  KT_OPS(KTAPE_EV_LOCAL_TIMER_ENTRY,
 						 KTAPE_EV_LOCAL_TIMER_EXIT),
 					  &loc, 1, cause_ticks));
-	for (int cpu = 0; cpu < kt_cpus(); cpu++) {
+	for (int cpu = 0; cpu < kt_online_cpus(); cpu++) {
 		uint64_t in = count_op_records(&self->e, KTAPE_EV_LOCAL_TIMER_ENTRY,
 					       LOCAL_TIMER, cpu);
 
@@ -317,8 +317,8 @@ FIXTURE_VARIANT_ADD(ipi, call_single)
 
 FIXTURE_SETUP(ipi)
 {
-	ASSERT_LE(3, kt_cpus());
-	ASSERT_GE(CPUS, kt_cpus());
+	ASSERT_LE(3, kt_online_cpus());
+	ASSERT_GE(CPUS, kt_online_cpus());
 	ASSERT_EQ(0, kt_pin(0));
 	ASSERT_EQ(0, kt_cause_load());
 }
@@ -339,7 +339,7 @@ TEST_F_TIMEOUT(ipi, counted, 120)
 	ASSERT_STREQ("", record_bracketed(&self->e,
 					  KT_OPS(KTAPE_EV_IPI_ENTRY, KTAPE_EV_IPI_EXIT),
 					  &b, 1, variant->cause));
-	for (int cpu = 0; cpu < kt_cpus(); cpu++) {
+	for (int cpu = 0; cpu < kt_online_cpus(); cpu++) {
 		in = count_op_records(&self->e, KTAPE_EV_IPI_ENTRY,
 				      variant->reason, cpu);
 		both = in;
@@ -440,7 +440,7 @@ TEST_F_TIMEOUT(irqs, sent_to_many, 120)
 	 * CPU.
 	 */
 	n = sent(&self->e, mark, SMP_CALLBACK, KTAPE_EV_IPI_SEND_CPUMASK,
-		 (1ULL << kt_cpus()) - 2);
+		 (1ULL << kt_online_cpus()) - 2);
 	EXPECT_LE(TIMES, n);
 	EXPECT_LE(n, MORE);
 }

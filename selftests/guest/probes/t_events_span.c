@@ -24,7 +24,7 @@ FIXTURE(spans)
 
 FIXTURE_SETUP(spans)
 {
-	ASSERT_GE(CPUS, kt_cpus());
+	ASSERT_GE(CPUS, kt_online_cpus());
 	ASSERT_EQ(0, kt_pin(0));
 	ASSERT_EQ(0, kt_cause_load());
 }
@@ -72,7 +72,7 @@ FIXTURE_SETUP(irqs)
 {
 	if (access("/dev/vdb", R_OK))
 		SKIP(return, "no /dev/vdb");
-	ASSERT_GE(CPUS, kt_cpus());
+	ASSERT_GE(CPUS, kt_online_cpus());
 	ASSERT_EQ(0, kt_pin(0));
 	self->nr = lines_of_irqs(self->b, self->names);
 }
@@ -115,7 +115,7 @@ TEST_F_TIMEOUT(irqs, handlers, 120)
 						 KTAPE_EV_IRQ_HANDLER_EXIT),
 					  self->b, self->nr, use_disk));
 	for (int i = 0; i < self->nr; i++)
-		for (int cpu = 0; cpu < kt_cpus(); cpu++) {
+		for (int cpu = 0; cpu < kt_online_cpus(); cpu++) {
 			uint32_t irq = atoi(self->names[i]);
 			uint64_t in = count_op_records(
 				&self->e, KTAPE_EV_IRQ_HANDLER_ENTRY, irq, cpu);
@@ -178,7 +178,7 @@ TEST_F_TIMEOUT(irqs, spans, 120)
 						KTAPE_EV_IRQ_HANDLER_EXIT),
 					 gate_all, self->b, self->nr, use_disk));
 	for (int i = 0; i < self->nr; i++)
-		for (int cpu = 0; cpu < kt_cpus(); cpu++) {
+		for (int cpu = 0; cpu < kt_online_cpus(); cpu++) {
 			uint64_t n = spans(&self->e, KTAPE_EV_IRQ_SPAN,
 					   atoi(self->names[i]), 18, cpu);
 
@@ -189,7 +189,7 @@ TEST_F_TIMEOUT(irqs, spans, 120)
 			}
 			all += n;
 		}
-	EXPECT_LE(TIMES, all + 2 * kt_cpus());
+	EXPECT_LE(TIMES, all + 2 * kt_online_cpus());
 }
 
 static int cause_tasklets(void)
@@ -205,7 +205,7 @@ TEST_F_TIMEOUT(spans, softirq, 120)
 					 KT_OPS(KTAPE_EV_SOFTIRQ_ENTRY,
 						KTAPE_EV_SOFTIRQ_EXIT),
 					 gate_all, &b, 1, cause_tasklets));
-	for (int cpu = 0; cpu < kt_cpus(); cpu++)
+	for (int cpu = 0; cpu < kt_online_cpus(); cpu++)
 		EXPECT_TRUE(is_about(&b, cpu,
 				     spans(&self->e, KTAPE_EV_SOFTIRQ_SPAN,
 					   TASKLET, 8, cpu)));

@@ -161,7 +161,7 @@ TEST_F_TIMEOUT(system, cpuhp, 200)
 	int fd, enters = 0, exits = 0, ours = 0;
 	char name[KTAPE_NAME_SIZE];
 
-	if (kt_cpus() <= GOES)
+	if (kt_online_cpus() <= GOES)
 		SKIP(return, "needs %d CPUs", GOES + 1);
 	fd = kt_start_recording(KT_OPS(KTAPE_EV_CPUHP_ENTER, KTAPE_EV_CPUHP_EXIT));
 	ASSERT_GE(fd, 0);

@@ -111,7 +111,7 @@ static void check_looks(struct __test_metadata *_metadata,
 			FIXTURE_DATA(missed) * self, const uint64_t *counts, int nr)
 {
 	EXPECT_EQ(0, self->seen.others);
-	for (int cpu = 0; cpu < kt_cpus() && cpu < CPUS_MAX; cpu++) {
+	for (int cpu = 0; cpu < kt_online_cpus() && cpu < CPUS_MAX; cpu++) {
 		ASSERT_EQ(nr, self->seen.nr[cpu]);
 		for (int i = 0; i < nr; i++) {
 			const struct look *l = &self->seen.look[cpu][i];
@@ -154,11 +154,11 @@ TEST_F_TIMEOUT(missed, moments, 300)
 	EXPECT_STREQ("", self->l->t.error);
 	check_looks(_metadata, self, counts, 4);
 	/* What was missed is in no count of the ledger. */
-	EXPECT_EQ(0, kt_ledger_check(self->l, self->fd, kt_cpus()));
+	EXPECT_EQ(0, kt_ledger_check(self->l, self->fd, kt_online_cpus()));
 	EXPECT_STREQ("", self->l->t.error);
-	for (int cpu = 0, n = 0; cpu < kt_cpus(); cpu++) {
+	for (int cpu = 0, n = 0; cpu < kt_online_cpus(); cpu++) {
 		n += self->l->t.stream[cpu][KTAPE_RING_EVENT].class[KTAPE_CLASS_KPROBE];
-		if (cpu == kt_cpus() - 1)
+		if (cpu == kt_online_cpus() - 1)
 			EXPECT_EQ(9, n);
 	}
 	p = kt_probe_get(self->dev, self->probe);
@@ -175,7 +175,7 @@ TEST_F_TIMEOUT(missed, moments, 300)
 TEST_F_TIMEOUT(missed, hotplug, 300)
 {
 	static const uint64_t counts[] = { 4, 6, 1 };
-	int away = kt_cpus() - 1;
+	int away = kt_online_cpus() - 1;
 
 	if (!away || kt_set_online(away, true))
 		SKIP(return, "no CPU can be turned off");

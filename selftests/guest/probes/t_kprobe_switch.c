@@ -55,7 +55,7 @@ FIXTURE_SETUP(window)
 {
 	int status, pipes[2][2];
 
-	if (kt_cpus() < 2)
+	if (kt_online_cpus() < 2)
 		SKIP(return, "needs 2 CPUs");
 	ASSERT_EQ(0, pipe(pipes[0]) | pipe(pipes[1]));
 	self->dev = kt_open(O_RDWR);
@@ -201,7 +201,7 @@ TEST_F_TIMEOUT(window, filter, 120)
 	EXPECT_EQ(0, s.wrong);
 	EXPECT_EQ(0, s.foreign);
 	EXPECT_EQ(0, s.missing);
-	kt_tally_session(&t, self->fd, NULL, NULL);
+	kt_stop_and_tally(&t, self->fd, NULL, NULL);
 	EXPECT_EQ(0, t.wrong);
 	EXPECT_LT(0, t.filtered[KTAPE_CLASS_KPROBE]);
 }

@@ -416,7 +416,7 @@ TEST_F_TIMEOUT(stack, limit_of_stacks, 60)
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	before = time(NULL);
 	kt_getppids(CALLS);
-	kt_tally_session(&t, self->fd, NULL, NULL);
+	kt_stop_and_tally(&t, self->fd, NULL, NULL);
 	EXPECT_EQ(0, t.wrong);
 	EXPECT_LE(CALLS, t.op[KTAPE_EV_SYS_ENTER]);
 	EXPECT_EQ(0, t.rate[KTAPE_CLASS_SYSCALL]);
@@ -439,7 +439,7 @@ TEST_F_TIMEOUT(stack, lost_events_have_none, 60)
 	ASSERT_EQ(0, stacks_of(fd, KTAPE_FILTER_SET, self->mask));
 	ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_START));
 	kt_getppids(5000);
-	kt_tally_session(&t, fd, NULL, NULL);
+	kt_stop_and_tally(&t, fd, NULL, NULL);
 	EXPECT_EQ(0, t.wrong);
 	EXPECT_LT(0, t.lost[KTAPE_CLASS_SYSCALL]);
 	EXPECT_EQ(t.op[KTAPE_EV_SYS_ENTER], t.emitted[KTAPE_CLASS_STACK]);

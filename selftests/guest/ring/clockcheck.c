@@ -217,7 +217,7 @@ static int record_rounds(int fd, int rounds)
 	struct kt_load load[CPUS_MAX];
 	struct kt_ledger *l = kt_ledger_new();
 	struct kt_buf b = {};
-	int cpus = kt_cpus();
+	int cpus = kt_online_cpus();
 
 	l->next = note_clock_record;
 	l->t.packet = note_block_sync;
@@ -251,7 +251,7 @@ int main(int argc, char **argv)
 	struct pair load, good;
 	double slack;
 
-	if (fd < 0 || kt_cpus() > CPUS_MAX || rounds < 1 || rounds > ROUNDS)
+	if (fd < 0 || kt_online_cpus() > CPUS_MAX || rounds < 1 || rounds > ROUNDS)
 		return print_mismatch("session", fd, rounds);
 	/* The calls of the program busy, which loads all CPUs, would overwrite ours. */
 	if (kt_is_busy() &&

@@ -64,7 +64,7 @@ FIXTURE_SETUP(counter)
 	/* What ktape_nest emits, and what kt_count counts. */
 	unsigned char ops[1 + sizeof(ktc_ops)] = { KTAPE_EV_TRACE_EVENT };
 
-	self->cpus = kt_cpus();
+	self->cpus = kt_online_cpus();
 	ASSERT_LE(self->cpus, KTC_CPUS);
 	sigaction(SIGUSR1, &action, NULL);
 	kt_rmmod("kt_count");

@@ -109,7 +109,7 @@ static void tear_down(int dev, int fd, const char *min_free)
 FIXTURE_SETUP(pages)
 {
 	self->fd = -1;
-	self->cpus = kt_cpus();
+	self->cpus = kt_online_cpus();
 	self->dev = kt_open(O_RDWR);
 	ASSERT_LE(0, self->dev);
 	ASSERT_GE(CPUS_MAX, self->cpus);
@@ -126,7 +126,7 @@ FIXTURE_TEARDOWN(pages)
 FIXTURE_SETUP(fragment)
 {
 	self->fd = -1;
-	self->cpus = kt_cpus();
+	self->cpus = kt_online_cpus();
 	self->dev = kt_open(O_RDWR);
 	ASSERT_LE(0, self->dev);
 	ASSERT_EQ(0, set_up_fragments(_metadata, self->min_free,

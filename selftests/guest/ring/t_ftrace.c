@@ -184,7 +184,7 @@ static void *cause_events_main(void *arg)
 	cpu_set_t set;
 
 	CPU_ZERO(&set);
-	CPU_SET((w->cpu + 1) % kt_cpus(), &set);
+	CPU_SET((w->cpu + 1) % kt_online_cpus(), &set);
 	if (kt_pin(w->cpu) || pipe2(e.to, O_CLOEXEC) || pipe2(e.from, O_CLOEXEC) ||
 	    pthread_create(&e.thread, NULL, echo_main, &e))
 		return NULL;
@@ -351,7 +351,7 @@ FIXTURE_SETUP(ftrace)
 	int nr, at = 0;
 
 	self->fd = -1;
-	self->cpus = kt_cpus();
+	self->cpus = kt_online_cpus();
 	self->wanted = wanted_events();
 	ASSERT_LE(self->cpus, CPUS_MAX);
 	if (access(KTF_TRACING "/instances", W_OK))

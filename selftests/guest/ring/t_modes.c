@@ -71,7 +71,7 @@ FIXTURE_VARIANT_ADD(modes, discard){
 
 FIXTURE_SETUP(modes)
 {
-	self->cpus = kt_cpus();
+	self->cpus = kt_online_cpus();
 	ASSERT_LE(self->cpus, CPUS_MAX);
 	self->calls = 20000 / kt_scale();
 	self->fd = kt_session(variant->mode, RING, BLOCK,

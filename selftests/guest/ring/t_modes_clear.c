@@ -148,7 +148,7 @@ FIXTURE_VARIANT_ADD(storm, discard){
 
 FIXTURE_SETUP(storm)
 {
-	self->cpus = kt_cpus();
+	self->cpus = kt_online_cpus();
 	ASSERT_LE(self->cpus, CPUS_MAX);
 	self->l = kt_ledger_new();
 	self->l->next = check_mark_order;

@@ -117,7 +117,7 @@ static uint64_t count_committed(int fd)
 	struct ktape_stats st;
 	uint64_t n = 0;
 
-	for (int i = 0; i < kt_cpus() * KTAPE_RINGS_PER_CPU; i++)
+	for (int i = 0; i < kt_online_cpus() * KTAPE_RINGS_PER_CPU; i++)
 		n += kt_stats(fd, i / KTAPE_RINGS_PER_CPU,
 			      i % KTAPE_RINGS_PER_CPU, &st) ?
 			     0 :

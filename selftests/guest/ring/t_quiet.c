@@ -108,7 +108,7 @@ FIXTURE(quiet)
 
 FIXTURE_SETUP(quiet)
 {
-	if (kt_cpus() < CPUS)
+	if (kt_online_cpus() < CPUS)
 		SKIP(return, "needs %d CPUs", CPUS);
 	if (kt_is_busy())
 		SKIP(return, "no CPU is quiet");

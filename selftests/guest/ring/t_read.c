@@ -113,7 +113,7 @@ TEST(metadata_first_then_registry)
 	EXPECT_GE(registry->packets, 1);
 	/* There are far more threads than that, the kernel's included. */
 	EXPECT_GE(registry->records, 5);
-	for (int cpu = 0; cpu < kt_cpus(); cpu++) {
+	for (int cpu = 0; cpu < kt_online_cpus(); cpu++) {
 		EXPECT_GE(t.stream[cpu][KTAPE_RING_EVENT].packets, 1);
 		EXPECT_GE(t.stream[cpu][KTAPE_RING_CONTROL].packets, 1);
 	}
@@ -177,7 +177,7 @@ static uint64_t count_all_records(FIXTURE_DATA(quiet) * self)
 	uint64_t n = 0;
 
 	parse_renames(self);
-	for (int cpu = 0; cpu < kt_cpus(); cpu++)
+	for (int cpu = 0; cpu < kt_online_cpus(); cpu++)
 		for (int kind = 0; kind < KTAPE_RINGS_PER_CPU; kind++)
 			n += self->t.stream[cpu][kind].records;
 	return n;

@@ -62,7 +62,7 @@ FIXTURE(parts)
 
 FIXTURE_SETUP(parts)
 {
-	self->cpus = kt_cpus();
+	self->cpus = kt_online_cpus();
 	ASSERT_LE(self->cpus, CPUS_MAX);
 	self->calls = 10000 / kt_scale();
 	self->t = calloc(1, sizeof(*self->t));
@@ -397,7 +397,7 @@ TEST_F_TIMEOUT(ends, quiet_beside_busy, 240)
 	uint64_t until;
 	int fd;
 
-	if (kt_cpus() < 3)
+	if (kt_online_cpus() < 3)
 		SKIP(return, "fewer than 3 CPUs");
 	ASSERT_NE(NULL, t);
 	t->record = on_rename;

@@ -112,7 +112,7 @@ FIXTURE(readers)
 
 FIXTURE_SETUP(readers)
 {
-	self->cpus = kt_cpus();
+	self->cpus = kt_online_cpus();
 	ASSERT_LE(self->cpus, CPUS_MAX);
 	self->control = kt_open(O_RDWR);
 	ASSERT_GE(self->control, 0);

@@ -375,7 +375,7 @@ TEST_F_TIMEOUT(many, three_sessions, 120)
 		  KTAPE_MODE_SNAPSHOT,
 		  { KTAPE_EV_SCHED_SWITCH, KTAPE_EV_SCHED_WAKEUP, KTAPE_EV_SYS_EXIT } },
 	};
-	int cpus = kt_cpus(), fd[3];
+	int cpus = kt_online_cpus(), fd[3];
 	uint64_t calls = 20000 / kt_scale(), switches[2] = {}, enters[2] = {};
 	struct ktape_session_info info;
 	struct ktape_stats st[3];

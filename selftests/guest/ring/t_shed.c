@@ -39,7 +39,7 @@ FIXTURE(shed)
 
 FIXTURE_SETUP(shed)
 {
-	self->cpus = kt_cpus();
+	self->cpus = kt_online_cpus();
 	ASSERT_LE(self->cpus, CPUS_MAX);
 	self->main = kt_open(O_RDWR);
 	ASSERT_LE(0, self->main);

@@ -25,7 +25,7 @@ FIXTURE(snapshot)
 
 FIXTURE_SETUP(snapshot)
 {
-	self->cpus = kt_cpus();
+	self->cpus = kt_online_cpus();
 	ASSERT_LE(self->cpus, CPUS_MAX);
 	self->main = kt_open(O_RDWR);
 	ASSERT_LE(0, self->main);

@@ -19,7 +19,7 @@ FIXTURE(busy)
 
 FIXTURE_SETUP(busy)
 {
-	ASSERT_LE(2, kt_cpus());
+	ASSERT_LE(2, kt_online_cpus());
 	ASSERT_EQ(0, kt_pin(0));
 	kt_rmmod("kt_grace");
 	ASSERT_EQ(0, kt_insmod("/tests/kt_grace.ko", ""));
@@ -175,10 +175,10 @@ TEST_F_TIMEOUT(busy, one_after_the_other, 300)
 	EXPECT_EQ(0, first.ret);
 	EXPECT_EQ(0, second.ret);
 	EXPECT_EQ(0, third.ret);
-	kt_tally_session(&t, self->fd, NULL, NULL);
+	kt_stop_and_tally(&t, self->fd, NULL, NULL);
 	EXPECT_EQ(0, t.wrong);
 	/* Each CPU has one start and one stop. */
-	EXPECT_EQ(2 * kt_cpus(), t.op[KTAPE_EV_SESSION]);
+	EXPECT_EQ(2 * kt_online_cpus(), t.op[KTAPE_EV_SESSION]);
 }
 
 TEST_HARNESS_MAIN

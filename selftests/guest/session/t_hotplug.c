@@ -97,11 +97,11 @@ static void count_hotplug_record(const struct ktape_block *b,
 		s->marked[b->cpu]++;
 	if (r->op == KTAPE_EV_CPU_WITHOUT) {
 		s->without[b->cpu]++;
-		s->others += (int)r->args[0] != kt_cpus() - 1;
+		s->others += (int)r->args[0] != kt_online_cpus() - 1;
 	}
 	if (r->op == KTAPE_EV_CPU_WITH) {
 		s->with[b->cpu]++;
-		s->others += (int)r->args[0] != kt_cpus() - 1;
+		s->others += (int)r->args[0] != kt_online_cpus() - 1;
 	}
 	if (r->op != KTAPE_EV_CPU)
 		return;
@@ -127,7 +127,7 @@ FIXTURE(hotplug)
 FIXTURE_SETUP(hotplug)
 {
 	self->fd = -1;
-	self->cpus = kt_cpus();
+	self->cpus = kt_online_cpus();
 	if (self->cpus < 2 || self->cpus > CPUS_MAX)
 		SKIP(return, "needs 2 to %d CPUs", CPUS_MAX);
 	if (access("/sys/devices/system/cpu/cpu1/online", W_OK))
@@ -200,7 +200,7 @@ static int hotplug_session(uint32_t mode, uint64_t ring)
  */
 TEST_F_TIMEOUT(hotplug, offline_and_online, 7200)
 {
-	int rounds = kt_hostile() * ROUNDS * (self->cpus - 1) /
+	int rounds = kt_hostile_factor() * ROUNDS * (self->cpus - 1) /
 		     (kt_scale() > 1 ? 3 : 1);
 	uint64_t made[CPUS_MAX] = {};
 	int turns[CPUS_MAX] = {};

@@ -47,7 +47,9 @@ FIXTURE_TEARDOWN(fail)
  */
 TEST_F_TIMEOUT(fail, allocations_of_insmod, 5400)
 {
-	int step = kt_scale() > 1 ? (STEP + kt_hostile() - 1) / kt_hostile() : 1;
+	int step = kt_scale() > 1 ?
+			   (STEP + kt_hostile_factor() - 1) / kt_hostile_factor() :
+			   1;
 	uint64_t seed = kt_seed();
 	int nth, first, ret, tries = 0, failed = 0;
 	int normal = step > 1 ? 4 : 16;

@@ -462,7 +462,7 @@ static bool run_round(uint64_t seed, int tasks, struct result *to)
 	r->last = -1;
 	r->t[LOGGED].fd = -1;
 	r->ref.seed = seed;
-	r->ref.cpus = kt_cpus() < KTA_CPUS ? kt_cpus() : KTA_CPUS;
+	r->ref.cpus = kt_online_cpus() < KTA_CPUS ? kt_online_cpus() : KTA_CPUS;
 	printf("# begins with KTAPE_LOADS=%d KTAPE_SEED=%#llx\n", tasks,
 	       (unsigned long long)seed);
 	fflush(stdout);

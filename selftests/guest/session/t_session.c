@@ -111,7 +111,7 @@ TEST_F(session, no_memory)
 
 	EXPECT_EQ(-ENOMEM, kt_ioctl(self->main, KTAPE_IOC_CREATE, &c));
 	EXPECT_EQ(-1, c.failed_cpu);
-	EXPECT_LE(kt_cpus() * kt_ring_max(), c.failed_asked);
+	EXPECT_LE(kt_online_cpus() * kt_ring_max(), c.failed_asked);
 	EXPECT_LT(0, c.failed_had);
 	EXPECT_LE(c.failed_had, (uint64_t)kt_meminfo("MemTotal") * 512);
 }
@@ -364,7 +364,7 @@ static int make_and_read_session(const struct maker *m, int round)
 	l = kt_ledger_new();
 	if (!ret && kt_read_and_parse_all(&l->t, &b, other))
 		ret = 2;
-	if (!ret && mode && kt_ledger_check(l, other, kt_cpus()) < 0)
+	if (!ret && mode && kt_ledger_check(l, other, kt_online_cpus()) < 0)
 		ret = 3;
 	if (!ret && l->t.error[0]) {
 		printf("# %s, mode %u: %s\n", name, mode, l->t.error);
@@ -405,7 +405,7 @@ TEST_F_TIMEOUT(session, create_and_destroy_under_load, 240)
 {
 	struct kt_load load[CPUS_MAX] = {};
 	struct maker m[MAKERS] = {};
-	int cpus = kt_cpus();
+	int cpus = kt_online_cpus();
 
 	ASSERT_EQ(0, kt_loads_start(load, cpus, 0, call_with_pauses));
 	for (int i = 0; i < MAKERS; i++) {

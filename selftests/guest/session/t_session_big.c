@@ -71,7 +71,7 @@ FIXTURE_SETUP(big)
 {
 	self->dev = kt_open(O_RDWR);
 	ASSERT_LE(0, self->dev);
-	self->cpus = kt_cpus();
+	self->cpus = kt_online_cpus();
 	if (self->cpus < 2)
 		SKIP(return, "needs 2 CPUs");
 	self->ring = M;
@@ -98,7 +98,8 @@ static int rings_missing(int fd)
 	struct ktape_layout l;
 
 	/* The layout has the registry besides the rings. */
-	return kt_layout(fd, &l, NULL, 0) ? 1 : 2 * kt_cpus() + 1 - (int)l.nr;
+	return kt_layout(fd, &l, NULL, 0) ? 1 :
+					    2 * kt_online_cpus() + 1 - (int)l.nr;
 }
 
 static void *make_sessions(void *arg)
@@ -193,7 +194,7 @@ static int call_hotplug(int fd)
 {
 	const int all = sysconf(_SC_NPROCESSORS_CONF);
 
-	return kt_set_online(all - 1, kt_cpus() < all);
+	return kt_set_online(all - 1, kt_online_cpus() < all);
 }
 
 FIXTURE_VARIANT(big)
@@ -266,7 +267,7 @@ FIXTURE_SETUP(pair)
 {
 	self->dev = kt_open(O_RDWR);
 	ASSERT_LE(0, self->dev);
-	self->cpus = kt_cpus();
+	self->cpus = kt_online_cpus();
 	self->ring = M;
 	while (fits(2 * self->ring, self->cpus))
 		self->ring *= 2;
@@ -340,7 +341,7 @@ static long taken_since(long before)
 static bool bring_cpus_during_create(struct __test_metadata *_metadata, int dev,
 				     uint64_t block, int percent)
 {
-	const int cpus = kt_cpus(), few = cpus / 2;
+	const int cpus = kt_online_cpus(), few = cpus / 2;
 	struct maker m = { .dev = dev, .ring = M, .block = block };
 	const long limit = kt_meminfo("MemTotal") / 2;
 	long before, taken;

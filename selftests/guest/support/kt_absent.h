@@ -322,7 +322,7 @@ static inline int kta_read_session(struct kta_truth *t, int fd)
 	int wrong;
 
 	memset(t, 0, sizeof(*t));
-	kt_tally_session(take, fd, kta_note_event, t);
+	kt_stop_and_tally(take, fd, kta_note_event, t);
 	/* A reference session must have lost, filtered and overwritten nothing. */
 	wrong = take->wrong;
 	for (int i = 0; i < KTAPE_CLASSES; i++)

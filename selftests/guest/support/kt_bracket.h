@@ -47,7 +47,7 @@ static inline void bracket_read_line(struct bracket *b, char *line, int at)
 		return;
 	}
 	p = colon + 1;
-	for (int cpu = 0; cpu < kt_cpus(); cpu++)
+	for (int cpu = 0; cpu < kt_online_cpus(); cpu++)
 		b->at[at].nr[cpu] = strtoull(p, &p, 10);
 }
 

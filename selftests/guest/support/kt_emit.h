@@ -152,7 +152,7 @@ static inline int kt_emit_counts(int fd, uint64_t *emitted, uint64_t *rate)
 
 	*emitted = 0;
 	*rate = 0;
-	for (int cpu = 0; cpu < kt_cpus() && !ret; cpu++) {
+	for (int cpu = 0; cpu < kt_online_cpus() && !ret; cpu++) {
 		ret = kt_stats(fd, cpu, KTAPE_RING_EVENT, &st);
 		*emitted += st.emitted[KTAPE_CLASS_USER];
 		*rate += st.lost[KTAPE_LOST_RATE][KTAPE_CLASS_USER];

@@ -178,7 +178,7 @@ static inline const char *kt_events_stop(struct kt_events *e)
 		return "STOP failed";
 	if (kt_read_and_parse_all(t, &e->buf, e->fd))
 		return t->error[0] ? t->error : "read() failed";
-	lost = kt_ledger_check(e->ledger, e->fd, kt_cpus());
+	lost = kt_ledger_check(e->ledger, e->fd, kt_online_cpus());
 	if (lost)
 		kts_bad(t, "%lld events lost", (long long)lost);
 	qsort(e->v, e->nr, sizeof(*e->v), kt_events_order);

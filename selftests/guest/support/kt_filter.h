@@ -182,15 +182,16 @@ static inline void kt_tally_ring(struct kt_tally *t, int fd, int cpu, uint32_t k
 }
 
 /* Stop the session and count all its records. */
-static inline void
-kt_tally_session(struct kt_tally *t, int fd,
-		 void (*fn)(const struct kt_rec *r, struct kt_tally *t), void *arg)
+static inline void kt_stop_and_tally(struct kt_tally *t, int fd,
+				     void (*fn)(const struct kt_rec *r,
+						struct kt_tally *t),
+				     void *arg)
 {
 	memset(t, 0, sizeof(*t));
 	t->fn = fn;
 	t->arg = arg;
 	t->wrong = kt_control(fd, KTAPE_IOC_STOP) != 0;
-	for (int cpu = 0; cpu < kt_cpus(); cpu++)
+	for (int cpu = 0; cpu < kt_online_cpus(); cpu++)
 		for (uint32_t kind = 0; kind < KTAPE_RINGS_PER_CPU; kind++)
 			kt_tally_ring(t, fd, cpu, kind);
 }

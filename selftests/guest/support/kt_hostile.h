@@ -15,7 +15,7 @@
 #define KT_PAGE 4096UL
 
 /* Return how many times more tries than in make check and make check-rest are wanted. */
-static inline long kt_hostile(void)
+static inline long kt_hostile_factor(void)
 {
 	const char *text = getenv("KTAPE_HOSTILE");
 	long factor = text ? atol(text) : 1;
@@ -26,7 +26,7 @@ static inline long kt_hostile(void)
 /* Return @tries times that factor, and fewer on a slow kernel. */
 static inline long kt_tries(long tries)
 {
-	tries = tries * kt_hostile() / kt_scale();
+	tries = tries * kt_hostile_factor() / kt_scale();
 	return tries > 0 ? tries : 1;
 }
 

@@ -233,7 +233,7 @@ static inline void kt_loads_stop(struct kt_load *l, int nr)
 	kt_loads_wait(l, nr);
 }
 
-static inline int kt_cpus(void)
+static inline int kt_online_cpus(void)
 {
 	return sysconf(_SC_NPROCESSORS_ONLN);
 }

@@ -84,7 +84,7 @@ static inline bool kt_wait_until(bool (*is)(int fd), int fd)
 }
 
 /* Write @n value markers with this id and the value -5. */
-static inline void kt_marks(uint32_t id, int n)
+static inline void kt_write_values(uint32_t id, int n)
 {
 	struct ktape_mark m = { .size = sizeof(m),
 				.opcode = KTAPE_EV_MARK_VALUE,

@@ -28,7 +28,7 @@ FIXTURE(trigger)
 
 FIXTURE_SETUP(trigger)
 {
-	self->cpus = kt_cpus();
+	self->cpus = kt_online_cpus();
 	ASSERT_LE(self->cpus, CPUS_MAX);
 	self->main = kt_open(O_RDWR);
 	ASSERT_LE(0, self->main);
@@ -104,7 +104,7 @@ TEST_F(trigger, compares)
 		t.compare[0] = cases[i].c;
 		id = kt_trigger_add(self->fd, &t);
 		ASSERT_LE(0, id) TH_LOG("case %zu", i);
-		kt_marks(7, 1);
+		kt_write_values(7, 1);
 		EXPECT_EQ(cases[i].fires, kt_trigger_fired(self->fd, id))
 		{
 			TH_LOG("case %zu", i);
@@ -116,8 +116,8 @@ TEST_F(trigger, compares)
 	t.compare[0] = (struct ktape_trigger_compare)KT_WORD(0, EQ, 7);
 	t.compare[1] = (struct ktape_trigger_compare)KT_WORD(0, EQ, 8);
 	ASSERT_EQ(0, kt_trigger_add(self->fd, &t));
-	kt_marks(7, 1);
-	kt_marks(8, 1);
+	kt_write_values(7, 1);
+	kt_write_values(8, 1);
 	EXPECT_EQ(0, kt_trigger_fired(self->fd, 0));
 }
 
@@ -185,15 +185,15 @@ TEST_F(trigger, nth)
 	struct found found;
 
 	ASSERT_EQ(0, kt_trigger_add(self->fd, &t));
-	kt_marks(7, 100);
+	kt_write_values(7, 100);
 	EXPECT_EQ(0, kt_trigger_fired(self->fd, 0));
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
-	kt_marks(8, 100);
-	kt_marks(7, 9);
+	kt_write_values(8, 100);
+	kt_write_values(7, 9);
 	EXPECT_EQ(0, kt_trigger_fired(self->fd, 0));
-	kt_marks(7, 1);
+	kt_write_values(7, 1);
 	EXPECT_EQ(1, kt_trigger_fired(self->fd, 0));
-	kt_marks(7, 90);
+	kt_write_values(7, 90);
 	ASSERT_EQ(0, kt_trigger_get(self->fd, 0, &t));
 	EXPECT_EQ(3, t.fired);
 	EXPECT_EQ(100, t.matches);
@@ -208,7 +208,7 @@ TEST_F(trigger, nth)
 	EXPECT_EQ(KTAPE_EV_MARK_VALUE, found.opcode);
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	EXPECT_EQ(0, kt_trigger_fired(self->fd, 0));
-	kt_marks(7, 20);
+	kt_write_values(7, 20);
 	EXPECT_EQ(2, kt_trigger_fired(self->fd, 0));
 }
 
@@ -223,7 +223,7 @@ TEST_F(trigger, many)
 
 	ASSERT_EQ(0, kt_trigger_add(self->fd, &t));
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
-	kt_marks(7, 2000);
+	kt_write_values(7, 2000);
 	EXPECT_EQ(2000, kt_trigger_fired(self->fd, 0));
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	check_trigger_stream(_metadata, self->fd, self->cpus, &found);
@@ -315,18 +315,18 @@ TEST_F_TIMEOUT(trigger, quiet, 60)
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	/* Other events do not end the silence. */
 	for (int i = 0; i < 500 && !kt_trigger_fired(self->fd, 0); i++) {
-		kt_marks(8, 1);
+		kt_write_values(8, 1);
 		usleep(50000);
 	}
 	for (int i = 0; i < 2 * ms / 50; i++) {
-		kt_marks(8, 1);
+		kt_write_values(8, 1);
 		usleep(50000);
 	}
 	EXPECT_EQ(1, kt_trigger_fired(self->fd, 0));
 	last = now_ns();
 	for (int i = 0; i < 20 * timer_scale(); i++) {
 		before = now_ns();
-		kt_marks(7, 1);
+		kt_write_values(7, 1);
 		away += now_ns() - last >= silence;
 		last = before;
 		usleep(50000);
@@ -378,15 +378,15 @@ TEST_F(trigger, sessions)
 	ASSERT_LE(0, kt_trigger_add(self->fd, &end));
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	EXPECT_FALSE(kt_is_running(other));
-	kt_marks(1, 1);
+	kt_write_values(1, 1);
 	EXPECT_TRUE(kt_wait_until(kt_is_running, other));
 	EXPECT_FALSE(has_irqs(other));
-	kt_marks(3, 1);
+	kt_write_values(3, 1);
 	EXPECT_TRUE(kt_wait_until(has_irqs, other));
-	kt_marks(2, 1);
+	kt_write_values(2, 1);
 	EXPECT_TRUE(kt_wait_until(kt_is_stopped, other));
 	EXPECT_TRUE(kt_is_running(self->fd));
-	kt_marks(4, 1);
+	kt_write_values(4, 1);
 	EXPECT_TRUE(kt_wait_until(kt_is_stopped, self->fd));
 	/*
 	 * A new session with the number of a destroyed one must not get its
@@ -398,7 +398,7 @@ TEST_F(trigger, sessions)
 	ASSERT_EQ(0, kt_layout(other, &l, NULL, 0));
 	EXPECT_EQ(start.target, l.session);
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
-	kt_marks(1, 1);
+	kt_write_values(1, 1);
 	usleep(200000 * timer_scale());
 	EXPECT_FALSE(kt_is_running(other));
 	close(other);
@@ -416,16 +416,16 @@ TEST_F(trigger, eventfd)
 	ASSERT_LE(0, fd);
 	ASSERT_EQ(0, kt_trigger_add(self->fd, &t));
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
-	kt_marks(8, 10);
+	kt_write_values(8, 10);
 	EXPECT_EQ(0, poll(&p, 1, 100));
 	for (int i = 0; i < 3; i++) {
-		kt_marks(7, 1);
+		kt_write_values(7, 1);
 		EXPECT_EQ(1, poll(&p, 1, 5000 * kt_scale()));
 		EXPECT_EQ(8, read(fd, &n, sizeof(n)));
 		EXPECT_EQ(1, n);
 	}
 	ASSERT_EQ(0, kt_trigger_remove(self->fd, 0));
-	kt_marks(7, 1);
+	kt_write_values(7, 1);
 	EXPECT_EQ(0, poll(&p, 1, 200 * timer_scale()));
 	close(fd);
 }
@@ -481,7 +481,7 @@ static uint64_t write_values(int fd, int ms, uint64_t end)
 
 	for (int i = 0; i < ms / 10 && kt_is_running(fd); i++) {
 		from = kt_now();
-		kt_marks(1, 5);
+		kt_write_values(1, 5);
 		if (kt_now() <= end)
 			last = from;
 		usleep(10000);
@@ -516,7 +516,7 @@ TEST_F_TIMEOUT(trigger, snapshot, 60)
 	ASSERT_EQ(0, add_snapshot_trigger(self->fd, ms, ms));
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	write_values(self->fd, 2 * ms, 0);
-	kt_marks(9, 1);
+	kt_write_values(9, 1);
 	ASSERT_EQ(0, kt_trigger_get(self->fd, 0, &t));
 	/* The trigger counts in jiffies, which may lag. */
 	end = t.last + ms_to_ticks(self->fd, ms * 3 / 4);
@@ -536,7 +536,7 @@ TEST_F_TIMEOUT(trigger, snapshot, 60)
 	ASSERT_EQ(0, kt_trigger_get(self->fd, 0, &t));
 	EXPECT_EQ(0, t.flags);
 	EXPECT_EQ(0, t.fired);
-	kt_marks(9, 1);
+	kt_write_values(9, 1);
 	EXPECT_TRUE(kt_wait_until(kt_is_stopped, self->fd));
 }
 
@@ -550,8 +550,8 @@ TEST_F_TIMEOUT(trigger, snapshot_too_short, 60)
 	ASSERT_EQ(0, kt_profile_only(fd, KT_OPS(KTAPE_EV_MARK_VALUE)));
 	ASSERT_EQ(0, add_snapshot_trigger(fd, 3600000, 0));
 	ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_START));
-	kt_marks(1, 5000);
-	kt_marks(9, 1);
+	kt_write_values(1, 5000);
+	kt_write_values(9, 1);
 	EXPECT_TRUE(kt_wait_until(kt_is_stopped, fd));
 	ASSERT_EQ(0, kt_trigger_get(fd, 0, &t));
 	EXPECT_EQ(KTAPE_TRIGGER_DONE | KTAPE_TRIGGER_SHORT, t.flags);
@@ -566,7 +566,7 @@ TEST_F_TIMEOUT(trigger, snapshot_forgotten, 60)
 
 	ASSERT_EQ(0, add_snapshot_trigger(self->fd, 0, ms));
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
-	kt_marks(9, 1);
+	kt_write_values(9, 1);
 	usleep(50000);
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
@@ -594,7 +594,7 @@ TEST_F(trigger, sixteen)
 	EXPECT_EQ(-ENOENT, kt_trigger_remove(self->fd, 5));
 	EXPECT_EQ(-ENOENT, kt_trigger_get(self->fd, 5, &got));
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
-	kt_marks(7, 1);
+	kt_write_values(7, 1);
 	EXPECT_EQ(1, kt_trigger_fired(self->fd, 15));
 	EXPECT_EQ(5, kt_trigger_add(self->fd, &t));
 	close(ro);

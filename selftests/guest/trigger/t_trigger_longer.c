@@ -84,7 +84,7 @@ static int add_longer(int fd, unsigned int nr, uint64_t ms)
 
 FIXTURE_SETUP(longer)
 {
-	if (kt_cpus() < 2)
+	if (kt_online_cpus() < 2)
 		SKIP(return, "needs 2 CPUs");
 	ASSERT_EQ(0, kt_pin(0));
 	self->r.cpu = 1;
@@ -227,7 +227,7 @@ static void check_moving_reader(struct __test_metadata *_metadata,
 	EXPECT_EQ(before, count_passed(self->fd, &held_now));
 	EXPECT_LT(held, held_now);
 	/* The ledger has these counts. */
-	kt_tally_session(t, self->fd, NULL, NULL);
+	kt_stop_and_tally(t, self->fd, NULL, NULL);
 	EXPECT_EQ(0, t->wrong);
 	free(t);
 }

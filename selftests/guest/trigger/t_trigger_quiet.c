@@ -71,7 +71,7 @@ static int stop_and_start(int fd)
 static int mark_matching(int fd)
 {
 	(void)fd;
-	kt_marks(7, 1);
+	kt_write_values(7, 1);
 	return 0;
 }
 

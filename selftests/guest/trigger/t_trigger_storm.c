@@ -32,7 +32,7 @@ static int load_small_rings(void)
 FIXTURE_SETUP(storm)
 {
 	self->main = -1;
-	self->cpus = kt_cpus();
+	self->cpus = kt_online_cpus();
 	ASSERT_LE(self->cpus, CPUS_MAX);
 	ASSERT_EQ(0, load_small_rings());
 	ASSERT_EQ(0, kt_loads_start(self->load, self->cpus, 0, sleep_shortly));

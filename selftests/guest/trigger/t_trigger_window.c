@@ -72,7 +72,7 @@ static void check_short_snapshot(struct __test_metadata *_metadata,
 {
 	struct ktape_trigger t;
 
-	kt_marks(9, 1);
+	kt_write_values(9, 1);
 	ASSERT_TRUE(kt_wait_until(kt_is_stopped, self->fd));
 	ASSERT_EQ(0, kt_trigger_get(self->fd, 0, &t));
 	EXPECT_EQ(KTAPE_TRIGGER_DONE | KTAPE_TRIGGER_SHORT, t.flags);
@@ -88,13 +88,13 @@ TEST_F(window, since_start)
 	ASSERT_EQ(0, add_snapshot(self, MINUTE_MS, 0, 0));
 	since = now_ns();
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
-	kt_marks(1, 10);
+	kt_write_values(1, 10);
 	check_short_snapshot(_metadata, self, since);
 	/* The time in which the session was stopped does not count. */
 	usleep(500000);
 	since = now_ns();
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
-	kt_marks(1, 10);
+	kt_write_values(1, 10);
 	check_short_snapshot(_metadata, self, since);
 }
 
@@ -104,11 +104,11 @@ TEST_F(window, since_clear)
 
 	ASSERT_EQ(0, add_snapshot(self, MINUTE_MS, 0, 0));
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
-	kt_marks(1, 10);
+	kt_write_values(1, 10);
 	usleep(500000);
 	since = now_ns();
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_CLEAR));
-	kt_marks(1, 10);
+	kt_write_values(1, 10);
 	check_short_snapshot(_metadata, self, since);
 }
 
@@ -123,7 +123,7 @@ TEST_F(window, within_a_block)
 	ASSERT_EQ(0, add_snapshot(self, MINUTE_MS, 0, 0));
 	ASSERT_EQ(0, kt_pin(0));
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
-	kt_marks(1, RING / 16);
+	kt_write_values(1, RING / 16);
 	usleep(500000);
 	since = now_ns();
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_CLEAR));
@@ -149,7 +149,7 @@ TEST_F_TIMEOUT(window, reported_when_done, 60)
 	ASSERT_EQ(0, add_snapshot(self, 0, 0, KTAPE_TRIGGER_NOTIFY));
 	for (int i = 0; i < 10; i++) {
 		ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
-		kt_marks(9, 1);
+		kt_write_values(9, 1);
 		EXPECT_EQ(1, wait_for_signals(self->notify, 5000 * kt_scale()));
 		ASSERT_EQ(0, kt_trigger_get(self->fd, 0, &t));
 		EXPECT_EQ(KTAPE_TRIGGER_DONE, t.flags);
@@ -174,7 +174,7 @@ TEST_F(window, reported_when_stopped)
 		spec.before_ns = i == 2 ? MINUTE_MS * 1000000 : 0;
 		ASSERT_EQ(0, kt_trigger_add(self->fd, &spec));
 		ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
-		kt_marks(9, 1);
+		kt_write_values(9, 1);
 		EXPECT_EQ(1, wait_for_signals(self->notify, 5000 * kt_scale()));
 		EXPECT_FALSE(kt_is_running(self->fd));
 		ASSERT_EQ(0, kt_trigger_get(self->fd, 0, &t));
@@ -193,7 +193,7 @@ TEST_F(window, not_reported_otherwise)
 
 	ASSERT_EQ(0, add_snapshot(self, 0, 1000 * kt_scale(), KTAPE_TRIGGER_NOTIFY));
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
-	kt_marks(9, 1);
+	kt_write_values(9, 1);
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, kt_trigger_get(self->fd, 0, &t));
 	EXPECT_EQ(1, t.fired);
@@ -408,7 +408,7 @@ static uint64_t check_all_windows(struct __test_metadata *_metadata, int fd,
 				  int busy, const struct ktape_trigger *t,
 				  uint64_t to, uint64_t end)
 {
-	int cpus = kt_cpus() < CPUS ? kt_cpus() : CPUS;
+	int cpus = kt_online_cpus() < CPUS ? kt_online_cpus() : CPUS;
 	struct held saved[CPUS] = {}, h;
 	uint64_t back = UINT64_MAX;
 	struct ktape_stats st;
@@ -444,7 +444,7 @@ static void record_and_check_windows(struct __test_metadata *_metadata,
 {
 	const uint64_t ms = SIDE_MS * kt_scale();
 	const uint64_t before = busy < 0 ? ms : MINUTE_MS;
-	int cpus = kt_cpus() < CPUS ? kt_cpus() : CPUS;
+	int cpus = kt_online_cpus() < CPUS ? kt_online_cpus() : CPUS;
 	struct ktape_trigger t;
 	uint64_t end, back;
 
@@ -455,7 +455,7 @@ static void record_and_check_windows(struct __test_metadata *_metadata,
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	record_values(_metadata, self->fd, cpus, busy, 2 * ms * 1000);
 	ASSERT_EQ(0, kt_pin(0));
-	kt_marks(9, 1);
+	kt_write_values(9, 1);
 	EXPECT_EQ(1, wait_for_signals(self->notify, 10000 * kt_scale()));
 	end = kt_now();
 	/* Values from now on are after the end. */
@@ -487,7 +487,7 @@ TEST_F_TIMEOUT(window, short_on_one_cpu, 60)
 {
 	if (!kt_clock_setup(self->main))
 		SKIP(return, "the clock cannot be read");
-	record_and_check_windows(_metadata, self, kt_cpus() - 1);
+	record_and_check_windows(_metadata, self, kt_online_cpus() - 1);
 }
 
 TEST_HARNESS_MAIN

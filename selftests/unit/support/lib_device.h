@@ -255,7 +255,7 @@ static void device_count(unsigned int ring, unsigned int n)
 }
 
 /* Fill the open block with at most @most records, and open the next one. */
-static void device_close(unsigned int ring, unsigned int most)
+static void device_close_block(unsigned int ring, unsigned int most)
 {
 	unsigned int n = device_block(ring, most);
 	unsigned char *data = (unsigned char *)device_page(ring) +
@@ -282,7 +282,7 @@ __attribute__((unused)) static void device_grow(unsigned int blocks, unsigned in
 	emitted = 0;
 	for (i = 0; i < RINGS; i++) {
 		for (k = 0; k < blocks; k++)
-			device_close(i, UINT32_MAX);
+			device_close_block(i, UINT32_MAX);
 		device_count(i, device_block(i, part));
 		emitted += device_load(&device_page(i)->emitted[0]) -
 			   rings[i].lost - rings[i].before;
@@ -307,7 +307,7 @@ int ktape_device_flush(struct ktape_device *d)
 		k = (unsigned int)(device_load(&device_page(i)->emitted[0]) -
 				   rings[i].records - rings[i].lost);
 		if (k)
-			device_close(i, k);
+			device_close_block(i, k);
 	}
 	if (after_flush)
 		after_flush();

@@ -82,7 +82,7 @@ static void add_array_field(struct foreign *f, const char *name,
 
 static int emit_class(struct foreign *f)
 {
-	struct kt_foreign at = { .ts = ++f->ts * 1000, .tid = 42 };
+	struct kt_delivery at = { .ts = ++f->ts * 1000, .tid = 42 };
 	int ret = kt_tp_bind(&f->tp, &f->class);
 
 	return ret ? ret : kt_tp_emit(&f->tp, &f->class, &at, values);

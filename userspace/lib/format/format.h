@@ -59,7 +59,7 @@ struct kt_user_event;
  *	kt_import_fail())
  * @json: write a JSON object to @p, with the names that the format itself uses, for
  *	the event that was delivered last, and return the byte after it.  @raw and
- *	@size are kt_foreign.raw and .raw_size.  There is room for
+ *	@size are kt_delivery.raw and .raw_size.  There is room for
  *	KT_IMPORT_JSON_FIXED + @size * KT_IMPORT_JSON_BYTE bytes.  NULL: the format
  *	has no JSON of its own
  * @close: free what the state points to; NULL = nothing

@@ -223,7 +223,7 @@ int kt_import_open(const struct kt_import_trace *t, const struct ktape_codec *fo
 		err = check_clock(s);
 	/* A file has all its records at once. */
 	s->prompt = s->window && o->flags & KTAPE_TRACE_PROMPT && s->resumes &&
-		    !kt_scan_again(s->in);
+		    !kt_scan_is_rereadable(s->in);
 	if ((err == -EBADMSG || err == -EINVAL) && error)
 		*error = s->error;
 	return err;

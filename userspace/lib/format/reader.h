@@ -15,12 +15,12 @@
 #include "names/names.h"
 #include "format.h"
 
-/* Room for kt_codec_in.json(): this much, and so much more for each byte of kt_foreign.raw. */
+/* Room for kt_codec_in.json(): this much, and so much more for each byte of kt_delivery.raw. */
 #define KT_IMPORT_JSON_FIXED 1024U
 #define KT_IMPORT_JSON_BYTE  24U
 
 /**
- * struct kt_foreign - a native record that a format wants delivered
+ * struct kt_delivery - a native record that a format wants delivered
  * @ts: its time in ticks of the info's frequency
  * @cpu: CPU where it was recorded, below KT_CPUS_MAX
  * @tid: thread that ran there, -1 = unknown
@@ -38,7 +38,7 @@
  *
  * @blob, @extra and @raw are copied.
  */
-struct kt_foreign {
+struct kt_delivery {
 	uint64_t ts;
 	uint32_t cpu;
 	int32_t tid;
@@ -160,7 +160,7 @@ struct kt_back {
  * @back: steps back in time
  * @beside: what the input has beside its content: texts with a newline behind each
  * @event: the event that was delivered last
- * @raw: its kt_foreign.raw
+ * @raw: its kt_delivery.raw
  * @raw_size: bytes of @raw
  * @text: room for json()
  * @text_cap: bytes of @text
@@ -211,8 +211,8 @@ struct kt_import {
 };
 
 /* For formats (reader_emit.c, reader_notice.c). */
-int kt_import_emit(struct kt_import *s, const struct kt_foreign *f);
-int kt_import_name(struct kt_import *s, struct kt_foreign *at,
+int kt_import_emit(struct kt_import *s, const struct kt_delivery *f);
+int kt_import_name(struct kt_import *s, struct kt_delivery *at,
 		   const struct kt_named *n);
 int kt_import_lost(struct kt_import *s, uint32_t cpu, uint64_t count,
 		   uint64_t from, uint64_t to);
@@ -260,7 +260,7 @@ void kt_import_close(struct kt_import *s);
 /* Between the files of the reader. */
 #define KT_IMPORT_LOST 0 /* opcode of a record that stands for a loss */
 
-int kt_fifo_put(struct kt_import *s, const struct kt_foreign *f);
+int kt_fifo_put(struct kt_import *s, const struct kt_delivery *f);
 int kt_fifo_enter_heap(struct kt_import *s, struct kt_fifo *fifo);
 struct kt_fifo *kt_fifo_take_earliest(struct kt_import *s);
 void kt_fifo_shrink(struct kt_fifo *fifo);

@@ -26,9 +26,9 @@ static int grow_latest(struct kt_import *s, uint32_t cpu)
  * record before, as in a native trace: callers that merge streams or account times rely on
  * the order of a CPU's records.  Events of which that is so are counted for a notice.
  */
-static int put_in_order(struct kt_import *s, const struct kt_foreign *f)
+static int put_in_order(struct kt_import *s, const struct kt_delivery *f)
 {
-	struct kt_foreign held = *f;
+	struct kt_delivery held = *f;
 	uint64_t *latest;
 	int err = grow_latest(s, f->cpu);
 
@@ -62,7 +62,7 @@ static int put_in_order(struct kt_import *s, const struct kt_foreign *f)
  *
  * Return: 0, or negative errno for next() to return.
  */
-int kt_import_emit(struct kt_import *s, const struct kt_foreign *f)
+int kt_import_emit(struct kt_import *s, const struct kt_delivery *f)
 {
 	if (f->cpu >= KT_CPUS_MAX)
 		return kt_import_fail(s, s->in->offset,
@@ -84,7 +84,7 @@ int kt_import_emit(struct kt_import *s, const struct kt_foreign *f)
  *
  * Return: as kt_import_emit().
  */
-int kt_import_name(struct kt_import *s, struct kt_foreign *at,
+int kt_import_name(struct kt_import *s, struct kt_delivery *at,
 		   const struct kt_named *n)
 {
 	const uint64_t ts = at ? at->ts : 0;
@@ -147,7 +147,7 @@ int kt_import_name(struct kt_import *s, struct kt_foreign *at,
 int kt_import_lost(struct kt_import *s, uint32_t cpu, uint64_t count,
 		   uint64_t from, uint64_t to)
 {
-	const struct kt_foreign f = {
+	const struct kt_delivery f = {
 		.ts = to, .cpu = cpu, .opcode = KT_IMPORT_LOST, .nargs = 4,
 		.args = {
 			(uint32_t)count, (uint32_t)(count >> 32),

@@ -90,7 +90,7 @@ static struct kt_fifo *fifo_of(struct kt_import *s, uint32_t cpu)
  * Put a record into the queue of its CPU.
  * Return: 0, -ENOMEM, or with a window -EBADMSG if it is earlier than the one before.
  */
-int kt_fifo_put(struct kt_import *s, const struct kt_foreign *f)
+int kt_fifo_put(struct kt_import *s, const struct kt_delivery *f)
 {
 	struct entry e = {
 		.ts = f->ts,

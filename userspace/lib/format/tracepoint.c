@@ -61,7 +61,7 @@ static int keep_expiry(struct kt_tp *tp, const struct kt_tp_class *c,
 
 /* Convert field @i of a class.  Return: as kt_tp_emit(), with *@out set. */
 static int convert_tp_field(struct kt_tp *tp, const struct kt_tp_class *c,
-			    const struct kt_foreign *at,
+			    const struct kt_delivery *at,
 			    const struct kt_tp_value *values, unsigned int i,
 			    uint64_t *out)
 {
@@ -123,7 +123,7 @@ static int convert_tp_field(struct kt_tp *tp, const struct kt_tp_class *c,
 }
 
 /* Put a value where a field of the event table is: bits of dat20, or one or two arguments. */
-static void put_place(struct kt_foreign *f, const struct kt_place *place,
+static void put_place(struct kt_delivery *f, const struct kt_place *place,
 		      uint64_t value)
 {
 	if (!place->words) {
@@ -253,7 +253,7 @@ int kt_tp_lost(struct kt_tp *tp, uint32_t cpu, uint64_t count, uint64_t from,
  * Set what the tracepoint does not say, but the rest of the event implies.
  * Return: 0 or -ENOMEM.
  */
-static int complete_event(struct kt_tp *tp, struct kt_foreign *f)
+static int complete_event(struct kt_tp *tp, struct kt_delivery *f)
 {
 	const struct kt_map_entry *e;
 
@@ -287,7 +287,7 @@ static int complete_event(struct kt_tp *tp, struct kt_foreign *f)
  * that it lacks is 0.
  */
 static int emit_native(struct kt_tp *tp, struct kt_tp_class *c,
-		       struct kt_foreign *f, const struct kt_tp_value *values)
+		       struct kt_delivery *f, const struct kt_tp_value *values)
 {
 	const struct kt_plan *plan = &kt_plans[c->row->opcode];
 	int err = 0;
@@ -327,7 +327,7 @@ static int emit_native(struct kt_tp *tp, struct kt_tp_class *c,
  * number that 16 bits do not hold is argument 0 of a begin, and an extra field of an end.
  */
 static int emit_call(struct kt_tp *tp, struct kt_tp_class *c,
-		     struct kt_foreign *f, const struct kt_tp_value *values)
+		     struct kt_delivery *f, const struct kt_tp_value *values)
 {
 	uint64_t nr = c->number < 0 ? c->call & KT_CALL_NR :
 				      values[c->number].number;
@@ -378,7 +378,7 @@ static int emit_call(struct kt_tp *tp, struct kt_tp_class *c,
  *
  * Return: 0, or negative errno for next() to return.
  */
-int kt_tp_emit(struct kt_tp *tp, struct kt_tp_class *c, struct kt_foreign *at,
+int kt_tp_emit(struct kt_tp *tp, struct kt_tp_class *c, struct kt_delivery *at,
 	       const struct kt_tp_value *values)
 {
 	if (at->tid < 0)

@@ -190,11 +190,11 @@ extern const struct kt_user_format kt_tp_user;
 
 int kt_tp_bind(struct kt_tp *tp, struct kt_tp_class *c);
 int kt_tp_bind_user(struct kt_tp *tp, struct kt_tp_class *c);
-int kt_tp_emit(struct kt_tp *tp, struct kt_tp_class *c, struct kt_foreign *at,
+int kt_tp_emit(struct kt_tp *tp, struct kt_tp_class *c, struct kt_delivery *at,
 	       const struct kt_tp_value *values);
-int kt_tp_task(struct kt_tp *tp, const struct kt_foreign *at, int64_t tid,
+int kt_tp_task(struct kt_tp *tp, const struct kt_delivery *at, int64_t tid,
 	       int64_t tgid, const void *comm, size_t len);
-int kt_tp_process(struct kt_tp *tp, const struct kt_foreign *at, int64_t tid,
+int kt_tp_process(struct kt_tp *tp, const struct kt_delivery *at, int64_t tid,
 		  int64_t tgid, bool begins);
 bool kt_tp_is_named(const struct kt_tp *tp, int64_t tid);
 int kt_tp_lost(struct kt_tp *tp, uint32_t cpu, uint64_t count, uint64_t from,
@@ -216,14 +216,14 @@ enum kt_tp_remembered {
 
 int kt_tp_remember(struct kt_map *map, uint32_t kind, uint64_t key,
 		   struct kt_map_entry **e, bool *is_new);
-int kt_tp_name_thread(struct kt_tp *tp, const struct kt_foreign *at, int64_t tid,
+int kt_tp_name_thread(struct kt_tp *tp, const struct kt_delivery *at, int64_t tid,
 		      int64_t tgid, const void *comm, size_t len, bool begins);
-int kt_tp_name_once(struct kt_tp *tp, const struct kt_foreign *at,
+int kt_tp_name_once(struct kt_tp *tp, const struct kt_delivery *at,
 		    const struct kt_named *n);
 uint32_t kt_tp_token(uint64_t address);
-int kt_tp_name_function(struct kt_tp *tp, const struct kt_foreign *at,
+int kt_tp_name_function(struct kt_tp *tp, const struct kt_delivery *at,
 			uint64_t address);
-int kt_tp_number_device(struct kt_tp *tp, const struct kt_foreign *at,
+int kt_tp_number_device(struct kt_tp *tp, const struct kt_delivery *at,
 			const struct kt_tp_value *v, uint64_t *number);
 
 /* ---- of tracepoint_fields.c, for tracepoint.c and tracepoint_user.c ------------- */
@@ -250,12 +250,12 @@ int kt_tp_name_labels(struct kt_texts *names, struct kt_tp_field *fields,
 int64_t kt_tp_put_fields(struct kt_tp *tp, const struct kt_tp_class *c,
 			 const struct kt_tp_value *values, bool all);
 int kt_tp_put_extra(struct kt_tp *tp, struct kt_tp_class *c,
-		    struct kt_foreign *f, const struct kt_tp_value *values);
+		    struct kt_delivery *f, const struct kt_tp_value *values);
 
 /* ---- of tracepoint_user.c, for tracepoint.c ------------------------------------- */
 
 int kt_tp_emit_user(struct kt_tp *tp, struct kt_tp_class *c,
-		    struct kt_foreign *f, const struct kt_tp_value *values);
+		    struct kt_delivery *f, const struct kt_tp_value *values);
 
 /* ---- of tracepoint_map.c, for tracepoint.c -------------------------------------- */
 

@@ -342,7 +342,7 @@ static int rename_fields(struct kt_tp *tp, struct kt_tp_class *c)
  * Return: 0 or -ENOMEM.
  */
 int kt_tp_put_extra(struct kt_tp *tp, struct kt_tp_class *c,
-		    struct kt_foreign *f, const struct kt_tp_value *values)
+		    struct kt_delivery *f, const struct kt_tp_value *values)
 {
 	int64_t size;
 

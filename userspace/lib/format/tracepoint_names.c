@@ -48,10 +48,10 @@ static int64_t process_of(struct kt_tp *tp, int64_t tid, int64_t known, bool beg
  * As kt_tp_task(); @begins: the thread begins to exist now.  Another thread may have had
  * its number.
  */
-int kt_tp_name_thread(struct kt_tp *tp, const struct kt_foreign *at, int64_t tid,
+int kt_tp_name_thread(struct kt_tp *tp, const struct kt_delivery *at, int64_t tid,
 		      int64_t tgid, const void *comm, size_t len, bool begins)
 {
-	struct kt_foreign record = { .ts = at->ts, .cpu = at->cpu };
+	struct kt_delivery record = { .ts = at->ts, .cpu = at->cpu };
 	struct kt_map_entry *e;
 	struct kt_named n = { .type = KTAPE_OBJ_THREAD, .name = comm };
 	uint64_t hash;
@@ -96,7 +96,7 @@ int kt_tp_name_thread(struct kt_tp *tp, const struct kt_foreign *at, int64_t tid
  *
  * Return: 0, or negative errno for next() to return.
  */
-int kt_tp_task(struct kt_tp *tp, const struct kt_foreign *at, int64_t tid,
+int kt_tp_task(struct kt_tp *tp, const struct kt_delivery *at, int64_t tid,
 	       int64_t tgid, const void *comm, size_t len)
 {
 	return kt_tp_name_thread(tp, at, tid, tgid, comm, len, false);
@@ -114,7 +114,7 @@ int kt_tp_task(struct kt_tp *tp, const struct kt_foreign *at, int64_t tid,
  *
  * Return: 0, or negative errno for next() to return.
  */
-int kt_tp_process(struct kt_tp *tp, const struct kt_foreign *at, int64_t tid,
+int kt_tp_process(struct kt_tp *tp, const struct kt_delivery *at, int64_t tid,
 		  int64_t tgid, bool begins)
 {
 	const struct ktape_object_info *o;
@@ -153,10 +153,10 @@ bool kt_tp_is_named(const struct kt_tp *tp, int64_t tid)
 }
 
 /* Deliver the name of an object unless that was done before.  Return: as kt_tp_emit(). */
-int kt_tp_name_once(struct kt_tp *tp, const struct kt_foreign *at,
+int kt_tp_name_once(struct kt_tp *tp, const struct kt_delivery *at,
 		    const struct kt_named *n)
 {
-	struct kt_foreign record = { .ts = at->ts, .cpu = at->cpu };
+	struct kt_delivery record = { .ts = at->ts, .cpu = at->cpu };
 	struct kt_map_entry *e;
 	bool is_new;
 	int err;
@@ -180,7 +180,7 @@ uint32_t kt_tp_token(uint64_t address)
 }
 
 /* Deliver the name of a function if the input has it.  Return: as kt_tp_emit(). */
-int kt_tp_name_function(struct kt_tp *tp, const struct kt_foreign *at,
+int kt_tp_name_function(struct kt_tp *tp, const struct kt_delivery *at,
 			uint64_t address)
 {
 	struct kt_named n = {
@@ -204,10 +204,10 @@ int kt_tp_name_function(struct kt_tp *tp, const struct kt_foreign *at,
  * made and the name delivered.  0 = it has none.
  * Return: as kt_tp_emit().
  */
-int kt_tp_number_device(struct kt_tp *tp, const struct kt_foreign *at,
+int kt_tp_number_device(struct kt_tp *tp, const struct kt_delivery *at,
 			const struct kt_tp_value *v, uint64_t *number)
 {
-	struct kt_foreign record = { .ts = at->ts, .cpu = at->cpu };
+	struct kt_delivery record = { .ts = at->ts, .cpu = at->cpu };
 	struct kt_named n = {
 		.type = KTAPE_OBJ_NET_DEVICE,
 		.name = v->data,

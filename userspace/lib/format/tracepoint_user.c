@@ -11,7 +11,7 @@
 
 /* Deliver an event that the event table does not have, as kt_tp_emit(). */
 int kt_tp_emit_user(struct kt_tp *tp, struct kt_tp_class *c,
-		    struct kt_foreign *f, const struct kt_tp_value *values)
+		    struct kt_delivery *f, const struct kt_tp_value *values)
 {
 	const struct kt_named n = {
 		.type = KTAPE_OBJ_USER_EVENT,
@@ -19,7 +19,7 @@ int kt_tp_emit_user(struct kt_tp *tp, struct kt_tp_class *c,
 		.name = c->name,
 		.len = strlen(c->name),
 	};
-	struct kt_foreign record = { .ts = f->ts, .cpu = f->cpu };
+	struct kt_delivery record = { .ts = f->ts, .cpu = f->cpu };
 	int64_t size;
 	int err = 0;
 

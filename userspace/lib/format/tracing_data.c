@@ -355,7 +355,7 @@ void kt_tracing_end(struct kt_tracing_data *d, struct kt_import *s)
  */
 int kt_tracing_names(const struct kt_tracing_data *d, struct kt_tp *tp)
 {
-	const struct kt_foreign at = {
+	const struct kt_delivery at = {
 		.ts = tp->last.ts,
 		.cpu = tp->last.cpu,
 	};

@@ -8,10 +8,6 @@
 
 #include "user_event.h"
 
-/* Bits of an argument format, in param1 of a name and in a typed argument. */
-#define FORMAT_BITS 4
-#define FORMATS_MAX 8 /* arguments whose format can be registered */
-
 static char *put_hex_width(char *p, const struct kt_line *l, uint64_t value,
 			   unsigned int width)
 {
@@ -190,13 +186,13 @@ static char *put_user_args(char *p, const struct kt_line *l,
 	unsigned int known = 0;
 
 	if (o)
-		known = (unsigned int)kt_min(o->param2, FORMATS_MAX);
+		known = (unsigned int)kt_min(o->param2, KT_USER_FORMATS);
 	p = kt_show_key(p, l, "args");
 	p = kt_put_char(p, '[');
 	for (unsigned int i = 1; i < e->nargs; i++) {
 		unsigned int format =
 			i > known ? KTAPE_FORMAT_X32 :
-				    o->param1 >> (i - 1) * FORMAT_BITS & 15;
+				    o->param1 >> (i - 1) * KT_FORMAT_BITS & 15;
 		uint32_t v = ktape_event_arg(e, i);
 
 		if (i > 1)
@@ -326,7 +322,7 @@ static char *put_user_label(char *p, const struct kt_user_field *f,
 		return p;
 	kt_typed_next(&next, end, &label);
 	if (label.kind != KT_TYPED_STRING ||
-	    !(label.width << FORMAT_BITS & KTAPE_TYPED_LABEL))
+	    !(label.width << KT_FORMAT_BITS & KTAPE_TYPED_LABEL))
 		return p;
 	*at = next;
 	p = kt_put_mem(p, " (", 2);

@@ -8,10 +8,6 @@
 
 #include "user_event.h"
 
-/* Bits of an argument format, in param1 of a name and in a typed argument. */
-#define FORMAT_BITS 4
-#define FORMATS_MAX 8 /* arguments whose format can be registered */
-
 /* ---- fields --------------------------------------------------------------- */
 
 /* Make room for another field.  Return: 0 or -ENOMEM. */
@@ -227,7 +223,7 @@ static bool fits_float(uint64_t bits)
  */
 static void take_flags(struct kt_user_field *f, const struct kt_typed *t)
 {
-	unsigned int flags = t->width << FORMAT_BITS;
+	unsigned int flags = t->width << KT_FORMAT_BITS;
 
 	f->width = 0;
 	f->fixed = flags & KTAPE_TYPED_FIXED &&
@@ -337,13 +333,14 @@ const char *kt_user_event_name(const struct kt_user_format *const *formats,
 static void add_registered(struct kt_user_event *u, const struct ktape_event *e,
 			   const struct ktape_object_info *o)
 {
-	unsigned int known = o ? (unsigned int)kt_min(o->param2, FORMATS_MAX) : 0;
+	unsigned int known =
+		o ? (unsigned int)kt_min(o->param2, KT_USER_FORMATS) : 0;
 	const uint8_t *at = e->blob;
 
 	for (unsigned int i = 1; i < e->nargs; i++) {
 		unsigned int format =
 			i > known ? KTAPE_FORMAT_X32 :
-				    o->param1 >> (i - 1) * FORMAT_BITS & 15;
+				    o->param1 >> (i - 1) * KT_FORMAT_BITS & 15;
 
 		/* Later formats do not fit a word. */
 		if (format > KTAPE_FORMAT_SIGNAL)

@@ -21,6 +21,7 @@
 
 #define KT_USER_FIELDS	 24U /* fields that need no memory of their own */
 #define KT_USER_ARG_NAME 16  /* room for "arg4294967295" */
+#define KT_USER_FORMATS	 8   /* arguments whose format can be registered */
 
 enum kt_user_field_kind {
 	KT_FIELD_UNSIGNED,

@@ -132,7 +132,7 @@ static void learn_linux_thread(struct ktape_linux *l, struct kt_sl_cpu *c,
 	if (context && tid < 0) {
 		kt_sl_run(l, c, KT_SL_TID_NONE, e->ts);
 		c->unreported = true;
-	} else if (tid >= 0 && tid != c->tid && kt_event_runs(e)) {
+	} else if (tid >= 0 && tid != c->tid && kt_event_thread_runs(e)) {
 		kt_sl_run(l, c, tid, c->tid < 0 && !c->unreported ? c->last : e->ts);
 	}
 }

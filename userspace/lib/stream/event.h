@@ -79,7 +79,7 @@ static inline const struct kt_plan *kt_plan_of(const struct ktape_event *event)
 }
 
 /* Return false if @event->tid does not run: a switch's call stack is of the thread that left. */
-static inline bool kt_event_runs(const struct ktape_event *event)
+static inline bool kt_event_thread_runs(const struct ktape_event *event)
 {
 	return event->opcode != KTAPE_EV_KERNEL_STACK;
 }
@@ -208,6 +208,12 @@ static inline uint64_t kt_place_value(const struct kt_place *place,
 		return (uint64_t)(int64_t)(int32_t)kt_get32(words);
 	return kt_get32(words);
 }
+
+/*
+ * Bits of an argument's format: the lower ones of its first byte, whose others are its width, and
+ * in param1 of the name of a user event.
+ */
+#define KT_FORMAT_BITS 4
 
 enum kt_typed_kind {
 	KT_TYPED_NUMBER,

@@ -120,9 +120,7 @@ unsigned int kt_kernel_state(unsigned int state)
 	return state < KT_ARRAY_SIZE(states) ? states[state] : 0;
 }
 
-/* Bits of an argument's first byte that are its format; the others are its width. */
-#define FORMAT_BITS 4
-#define ARRAY_HEAD  5 /* bytes of format and number of the elements */
+#define ARRAY_HEAD 5 /* bytes of format and number of the elements */
 
 /* Bytes of a number by its format; 0 = the format is not a number. */
 static const uint8_t sizes[16] = {
@@ -188,7 +186,7 @@ void kt_typed_next(const uint8_t **at, const uint8_t *end, struct kt_typed *t)
 	size_t room = (size_t)(end - data);
 
 	t->format = **at & 15;
-	t->width = **at >> FORMAT_BITS;
+	t->width = **at >> KT_FORMAT_BITS;
 	t->value = 0;
 	t->elem = 0;
 	t->data = data;

@@ -32,7 +32,7 @@ void kt_scan_init(struct kt_scan *s, int fd)
 	s->offset = s->seekable ? (uint64_t)at : 0;
 }
 
-/* Go back to the first byte; valid only if kt_scan_again(). */
+/* Go back to the first byte; valid only if kt_scan_is_rereadable(). */
 void kt_scan_rewind(struct kt_scan *s)
 {
 	if (s->z)
@@ -44,7 +44,7 @@ void kt_scan_rewind(struct kt_scan *s)
 }
 
 /* Check whether the input can be read twice (a plain or compressed file). */
-bool kt_scan_again(const struct kt_scan *s)
+bool kt_scan_is_rereadable(const struct kt_scan *s)
 {
 	return s->seekable || (s->z && kt_zin_again(s->z));
 }

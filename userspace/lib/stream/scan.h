@@ -105,7 +105,7 @@ void kt_scan_init(struct kt_scan *s, int fd);
 void kt_scan_free(struct kt_scan *s);
 void kt_scan_rewind(struct kt_scan *s);
 bool kt_scan_pending(const struct kt_scan *s);
-bool kt_scan_again(const struct kt_scan *s);
+bool kt_scan_is_rereadable(const struct kt_scan *s);
 int64_t kt_scan_need(struct kt_scan *s, uint64_t n);
 int kt_scan_more(struct kt_scan *s, uint64_t n);
 int kt_scan_skip(struct kt_scan *s, uint64_t n);

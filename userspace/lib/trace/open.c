@@ -652,7 +652,7 @@ static int open_path(struct ktape_trace *t, const char *path,
 		return kt_error(error, 0,
 				"the input is empty or too short for a trace");
 	if (kt_get32(kt_scan_head(&t->input)) == KTAPE_BLOCK_MAGIC &&
-	    kt_scan_again(&t->input))
+	    kt_scan_is_rereadable(&t->input))
 		return open_stream(t, path, error);
 	return open_pipe_form(t, error);
 }

@@ -103,7 +103,7 @@ void kt_unsure_end(struct ktape_verify *v);
 /* call.c */
 size_t kt_call_slot(const struct kt_calls *k, int32_t tid);
 struct kt_call *kt_call_entry(struct ktape_verify *v, int32_t tid);
-bool kt_calls_full(const struct kt_calls *k);
+bool kt_calls_at_limit(const struct kt_calls *k);
 bool kt_call_records_both(const struct kt_vcpu *c);
 bool kt_call_is(const struct ktape_event *e);
 bool kt_call_is_checked(const struct ktape_verify *v, const struct kt_vcpu *c,

@@ -587,7 +587,7 @@ void kt_checked_names_end(struct ktape_verify *v);
 const uint64_t *kt_names_tids(const struct kt_checked_names *checked);
 bool kt_name_is_checked(const struct kt_checked_names *checked,
 			unsigned int type, uint32_t id);
-bool kt_names_full(const struct kt_checked_names *checked);
+bool kt_names_at_limit(const struct kt_checked_names *checked);
 void kt_name_check(struct ktape_verify *v, unsigned int type, uint32_t id,
 		   uint64_t ts);
 void kt_name_match(struct ktape_verify *v, const struct ktape_event *e);

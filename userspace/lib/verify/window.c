@@ -345,8 +345,8 @@ static int pass_window(struct kt_windows *w)
 	int ret;
 
 	w->tried = 0;
-	if (!choose_trials(w) || kt_names_full(w->v->checked) ||
-	    kt_calls_full(w->v->calls) || !fill_lanes(w))
+	if (!choose_trials(w) || kt_names_at_limit(w->v->checked) ||
+	    kt_calls_at_limit(w->v->calls) || !fill_lanes(w))
 		return 0;
 	until = limit_window(w);
 	/* If the first try finds something, a second one ends before it. */

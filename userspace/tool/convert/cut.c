@@ -211,7 +211,7 @@ int cut_learn(struct cut *cut, const struct ktape_event *e)
 		return open_slice(cut, &metadata, e);
 	if (e->kind == KTAPE_RING_REGISTRY || e->cpu >= CPUS_MAX || !e->known)
 		return 0;
-	if (kt_event_runs(e))
+	if (kt_event_thread_runs(e))
 		cut->tid[e->cpu] = e->tid;
 	if (e->opcode == KTAPE_EV_SCHED_SWITCH && e->nargs == 2) {
 		cut->tid[e->cpu] = (int32_t)ktape_event_arg(e, 1);

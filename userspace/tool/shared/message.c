@@ -10,8 +10,6 @@
 #include "tool/shared/message.h"
 
 #define MESSAGE_MAX 12288 /* two long paths; what is longer is cut */
-#define SHOWN_CHAR \
-	32 /* room for a character of at most 4 bytes, each as "\xNN" */
 
 static void print_to_stderr(bool failed, const char *text)
 {
@@ -33,8 +31,8 @@ static void print_message(bool failed, const char *format, va_list args)
 
 	vsnprintf(text, sizeof(text), format, args);
 	len = strlen(text);
-	for (size_t i = 0; i < len && p < shown + sizeof(shown) - SHOWN_CHAR;
-	     i += n) {
+	for (size_t i = 0;
+	     i < len && p < shown + sizeof(shown) - KT_PUT_MESSAGE_MAX; i += n) {
 		n = kt_utf8_length(text + i, len - i);
 		n = n ? n : 1; /* a byte that is no UTF-8 */
 		p = kt_put_message(p, text + i, n);

@@ -9,8 +9,6 @@
 #include "tool/shared/text.h"
 
 #define JSON_TEXT_MAX 1024
-#define SHOWN_CHAR \
-	32 /* room for a character of at most 4 bytes, each as "\xNN" */
 
 /**
  * write_json_text() - write a text as a JSON string
@@ -33,7 +31,7 @@ void write_json_text(FILE *f, const char *text)
 void put_shown(FILE *f, const char *text)
 {
 	size_t len = strlen(text), n;
-	char shown[SHOWN_CHAR];
+	char shown[KT_PUT_MESSAGE_MAX];
 
 	for (; len; text += n, len -= n) {
 		n = kt_utf8_length(text, len);

@@ -32,7 +32,7 @@ static void test_lapped(void)
 	while (ktape_recorder_step(r) > 0)
 		;
 	for (i = 0; i < BLOCKS + 5; i++)
-		device_close(0, AS_MANY_AS_FIT);
+		device_close_block(0, AS_MANY_AS_FIT);
 	page = device_page(0);
 	page->tail = (rings[0].block - BLOCKS + 1) * BLOCK;
 	for (i = 0; i < 3; i++) {
@@ -60,7 +60,7 @@ static void lap_at_the_end(void)
 		return;
 	at_layout = NULL;
 	for (unsigned int i = 0; i < BLOCKS + 2; i++)
-		device_close(1, AS_MANY_AS_FIT);
+		device_close_block(1, AS_MANY_AS_FIT);
 	device_page(1)->tail = (rings[1].block - BLOCKS + 1) * BLOCK;
 }
 

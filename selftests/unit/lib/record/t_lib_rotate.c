@@ -135,7 +135,7 @@ static void test_quiet(void)
 
 static void close_event_block(void)
 {
-	device_close(1, UINT32_MAX);
+	device_close_block(1, UINT32_MAX);
 }
 
 /* A block that is closed while another ring is written is of the next piece. */
@@ -173,7 +173,7 @@ static void test_rotate_empty_block(void)
 {
 	struct ktape_recorder *rec = begin_rotation();
 
-	device_close(1, 5);
+	device_close_block(1, 5);
 	after_flush = close_once;
 	rotate_and_check(rec, 2);
 	end_rotation(rec);
@@ -193,7 +193,7 @@ static void test_rotate_missed_hits(void)
 	struct ktape_recorder *rec = begin_rotation();
 	struct trace_result r;
 
-	device_close(CONTROL, 5);
+	device_close_block(CONTROL, 5);
 	before_flush = write_missed;
 	rotate_and_check(rec, 1);
 	trace_read(dirs[0], 0, &r);
@@ -363,7 +363,7 @@ static void come_online_at_the_end(void)
 	if (++layouts != 2)
 		return;
 	come_online();
-	device_close(0, UINT32_MAX);
+	device_close_block(0, UINT32_MAX);
 }
 
 /* Rings that appear at the end are looked for when those that were there have ended. */

@@ -542,7 +542,7 @@ static void test_positions_cleared(void)
 	how.fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	check(!ktape_recorder_open(&device, &how, &r), "open");
 	for (i = 2; i < BLOCKS; i++)
-		device_close(0, UINT32_MAX);
+		device_close_block(0, UINT32_MAX);
 	while (ktape_recorder_step(r) > 0)
 		;
 	check_equal(cursors[0], BLOCKS * BLOCK);

@@ -123,7 +123,7 @@ static void learn_html_thread(struct html *h, struct html_cpu *c,
 
 	/* A context record may also say that the thread is not known any more. */
 	if ((tid < 0 && !context) || (c->known && c->tid == tid) ||
-	    !kt_event_runs(e))
+	    !kt_event_thread_runs(e))
 		return;
 	end_html_run(h, c, e->cpu, now, UINT32_MAX, HTML_NO_END);
 	/* A context record says that the CPU changes to the thread, any other only that it runs. */

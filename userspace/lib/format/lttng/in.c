@@ -303,7 +303,7 @@ static int open_files(struct kt_import *s)
 
 /* The state dump of LTTng: a thread and its name. */
 static int take_dump(struct kt_import *s, const struct lt_class *c,
-		     const struct kt_foreign *at)
+		     const struct kt_delivery *at)
 {
 	const struct kt_tp_value *tid = NULL, *pid = NULL, *name = NULL;
 	struct lt_in *t = s->state;
@@ -325,7 +325,7 @@ static int take_dump(struct kt_import *s, const struct lt_class *c,
 }
 
 /* Deliver what contexts say of the thread. */
-static int take_thread(struct lt_in *t, const struct kt_foreign *at)
+static int take_thread(struct lt_in *t, const struct kt_delivery *at)
 {
 	const struct lt_values *v = &t->values;
 
@@ -353,7 +353,7 @@ static int deliver(struct kt_import *s, struct lt_stream *stream)
 	struct lt_in *t = s->state;
 	struct lt_trace *x = stream->trace;
 	struct lt_class *c = &x->classes[stream->event - x->c.classes];
-	struct kt_foreign at = {
+	struct kt_delivery at = {
 		.ts = stream->next_event.ts,
 		.cpu = stream->event_cpu,
 		.tid = (int32_t)stream->tid,

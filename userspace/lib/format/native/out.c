@@ -283,9 +283,9 @@ static int open_packet(struct kt_sink *s, struct stream *st, unsigned int kind,
 	memcpy(head.uuid, s->info->uuid, sizeof(head.uuid));
 	if (kind != KTAPE_RING_REGISTRY && e) {
 		/* The thread of a switch's call stack does not run any more. */
-		const int32_t tid = kt_event_runs(e) ? e->tid :
-				    st->tid < 0	     ? -1 :
-						       st->tid;
+		const int32_t tid = kt_event_thread_runs(e) ? e->tid :
+				    st->tid < 0		    ? -1 :
+							      st->tid;
 
 		head.tid = tid;
 		head.context = tid < 0 ? KTAPE_CTX_UNKNOWN : KTAPE_CTX_TASK;
@@ -375,7 +375,7 @@ static bool thread_is_known(const struct stream *st, const struct stream *event_
 			    const struct ktape_event *e)
 {
 	/* The call stack of a switch is of the thread that left: readers know it by the switch. */
-	if (!kt_event_runs(e))
+	if (!kt_event_thread_runs(e))
 		return true;
 	/* A context record would let the ring begin before it does. */
 	if (e->kind == KTAPE_RING_CONTROL && event_ring->late)

@@ -118,7 +118,7 @@ static void put_tables(struct pq *pq, struct pq_cpu *c, const struct kt_line *l)
 		pq_switch(pq, c, e);
 		return;
 	}
-	if (e->tid >= 0 && kt_event_runs(e))
+	if (e->tid >= 0 && kt_event_thread_runs(e))
 		c->tid = e->tid;
 	if (e->opcode == KTAPE_EV_CONTEXT)
 		c->tid = (int32_t)ktape_event_arg(e, 0);

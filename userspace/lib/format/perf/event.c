@@ -192,7 +192,7 @@ uint32_t pd_cpu_of(const struct perf *f, const struct pd_sample *sample)
  *
  * Return: 0 or negative errno.
  */
-int pd_emit_other(struct kt_import *s, struct pd_attr *a, struct kt_foreign *at)
+int pd_emit_other(struct kt_import *s, struct pd_attr *a, struct kt_delivery *at)
 {
 	struct perf *f = s->state;
 	int err;
@@ -221,7 +221,7 @@ int pd_emit_other(struct kt_import *s, struct pd_attr *a, struct kt_foreign *at)
  * Return: 0 or negative errno.
  */
 int pd_emit_switch(struct kt_import *s, const uint8_t *record, size_t len,
-		   struct kt_foreign *at)
+		   struct kt_delivery *at)
 {
 	static const struct kt_tp_field fields[] = {
 		{ .name = "out", .type = KT_TP_UNSIGNED },

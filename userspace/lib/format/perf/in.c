@@ -88,7 +88,7 @@ static uint32_t perf_record_id(const struct perf *f, const struct pd_sample *sam
 
 /* Set time, CPU and thread of an event, and count it.  Return: as find_perf_cpu(). */
 static int place_perf_event(struct kt_import *s, const struct pd_sample *sample,
-			    uint64_t offset, struct kt_foreign *at)
+			    uint64_t offset, struct kt_delivery *at)
 {
 	struct perf *f = s->state;
 	uint64_t *last;
@@ -101,7 +101,7 @@ static int place_perf_event(struct kt_import *s, const struct pd_sample *sample,
 	*last = kt_max(sample->ts, *last);
 	f->first = f->first ? f->first : *last;
 	f->events++;
-	*at = (struct kt_foreign){ .ts = *last, .cpu = cpu, .tid = sample->tid };
+	*at = (struct kt_delivery){ .ts = *last, .cpu = cpu, .tid = sample->tid };
 	return 0;
 }
 
@@ -111,7 +111,7 @@ static int take_sample(struct kt_import *s, const uint8_t *record, size_t len,
 	struct perf *f = s->state;
 	struct pd_sample sample = { .cpu = PD_CPU_UNKNOWN, .tid = -1 };
 	struct kt_layout *l = NULL;
-	struct kt_foreign at;
+	struct kt_delivery at;
 	int err = 0;
 
 	/* It cannot fail: take_perf_record() has read the sample before. */
@@ -148,7 +148,7 @@ static int take_perf_switch(struct kt_import *s, const uint8_t *record,
 {
 	struct pd_sample sample = { .cpu = PD_CPU_UNKNOWN, .tid = -1 };
 	struct perf *f = s->state;
-	struct kt_foreign at;
+	struct kt_delivery at;
 	int err;
 
 	pd_read_tail(f, record, len, &sample);

@@ -393,9 +393,9 @@ int pd_take_update(struct perf *f, const uint8_t *record, size_t len);
 void pd_take_index(struct perf *f, const uint8_t *record, size_t len);
 int pd_take_cgroup(struct perf *f, const uint8_t *record, size_t len);
 uint32_t pd_cpu_of(const struct perf *f, const struct pd_sample *sample);
-int pd_emit_other(struct kt_import *s, struct pd_attr *a, struct kt_foreign *at);
+int pd_emit_other(struct kt_import *s, struct pd_attr *a, struct kt_delivery *at);
 int pd_emit_switch(struct kt_import *s, const uint8_t *record, size_t len,
-		   struct kt_foreign *at);
+		   struct kt_delivery *at);
 void pd_free_events(struct perf *f);
 
 /* task.c */

@@ -5,13 +5,13 @@
 #define COMM_SIZE 16U /* of the kernel's names, with the NUL */
 
 /* Return time and CPU of a record; names have no place of their own, so any CPU will do. */
-static struct kt_foreign perf_place_of(const struct perf *f,
-				       const struct pd_sample *sample)
+static struct kt_delivery perf_place_of(const struct perf *f,
+					const struct pd_sample *sample)
 {
 	uint32_t cpu = pd_cpu_of(f, sample);
 
-	return (struct kt_foreign){ .ts = sample->ts,
-				    .cpu = cpu < KT_CPUS_MAX ? cpu : 0 };
+	return (struct kt_delivery){ .ts = sample->ts,
+				     .cpu = cpu < KT_CPUS_MAX ? cpu : 0 };
 }
 
 /* Name a thread from a time on. */
@@ -19,7 +19,7 @@ static int name_task(struct perf *f, const struct pd_sample *at, uint32_t tgid,
 		     uint32_t tid, const char *comm)
 {
 	struct kt_map_entry *e = kt_map_put(&f->comms, 0, tid);
-	struct kt_foreign record = perf_place_of(f, at);
+	struct kt_delivery record = perf_place_of(f, at);
 
 	if (!e)
 		return -ENOMEM;
@@ -56,7 +56,7 @@ int pd_take_fork(struct kt_import *s, const uint8_t *record, size_t len)
 	struct pd_sample sample = { .cpu = PD_CPU_UNKNOWN };
 	const struct kt_map_entry *e;
 	struct perf *f = s->state;
-	struct kt_foreign at;
+	struct kt_delivery at;
 	char comm[COMM_SIZE];
 	int err;
 

@@ -17,7 +17,7 @@
 	4 /* typed arguments of a Linux stream before an event's own */
 
 /* Let an event have what kt_rkh_json() needs; @size: bytes of @t->typed that belong to it. */
-static void set_raw(struct kt_rkh_import *t, struct kt_foreign *f,
+static void set_raw(struct kt_rkh_import *t, struct kt_delivery *f,
 		    const struct kt_rkh_event *e, size_t size)
 {
 	memset(t->raw, 0, KT_RKH_RAW_HEAD);
@@ -44,7 +44,7 @@ static void set_raw(struct kt_rkh_import *t, struct kt_foreign *f,
  */
 int kt_rkh_emit_config(struct kt_import *s, uint64_t ts, int seq)
 {
-	struct kt_foreign f = {
+	struct kt_delivery f = {
 		.ts = ts,
 		.tid = -1,
 		.opcode = KTAPE_EV_USER_EVENT,
@@ -138,7 +138,7 @@ static bool linux_name_of(const struct kt_rkh_event *e, struct kt_named *n)
 static int emit_rkh_name(struct kt_import *s, const struct kt_rkh_event *e,
 			 uint64_t ts, size_t i)
 {
-	struct kt_foreign f = { .ts = ts };
+	struct kt_delivery f = { .ts = ts };
 	struct kt_rkh_import *t = s->state;
 	struct kt_named n = {
 		.type = symbols[i].type,
@@ -181,7 +181,7 @@ static const uint8_t fixed[LINUX_FIXED] = {
 };
 
 /* Read opcode, CPU, thread and dat20.  Return: the byte after them, or NULL. */
-static const uint8_t *get_fixed(struct kt_foreign *f, const uint8_t *p,
+static const uint8_t *get_fixed(struct kt_delivery *f, const uint8_t *p,
 				const uint8_t *end)
 {
 	uint64_t v[LINUX_FIXED];
@@ -203,8 +203,8 @@ static const uint8_t *get_fixed(struct kt_foreign *f, const uint8_t *p,
  * Read arguments, and the parts of the blob, which are joined at @room.
  * Return: false if they are malformed.
  */
-static bool get_rest(struct kt_foreign *f, const uint8_t *p, const uint8_t *end,
-		     uint8_t *room)
+static bool get_rest(struct kt_delivery *f, const uint8_t *p,
+		     const uint8_t *end, uint8_t *room)
 {
 	unsigned int format;
 	uint64_t v;
@@ -236,7 +236,7 @@ static bool get_rest(struct kt_foreign *f, const uint8_t *p, const uint8_t *end,
  * its arguments are not checked.
  * Return: false if ktape cannot have written it.
  */
-static bool get_linux(struct kt_foreign *o, unsigned int user,
+static bool get_linux(struct kt_delivery *o, unsigned int user,
 		      const uint8_t *typed, size_t size, uint8_t *room)
 {
 	const uint8_t *end = typed + size, *p = get_fixed(o, typed, end);
@@ -274,7 +274,7 @@ static bool is_user(unsigned int id)
 bool kt_rkh_fits_linux(const struct kt_rkh_import *t,
 		       const struct kt_rkh_event *e, size_t size, uint8_t *room)
 {
-	struct kt_foreign o = { .opcode = 0 };
+	struct kt_delivery o = { .opcode = 0 };
 
 	if (is_user(e->id))
 		return e->id < KT_RKH_USER + KT_LINUX_EVENT ||
@@ -292,10 +292,10 @@ bool kt_rkh_fits_linux(const struct kt_rkh_import *t,
  * Return: 0, negative errno, or 1 if its opcode is not in the event table.
  */
 static int emit_linux(struct kt_import *s, unsigned int user, size_t size,
-		      struct kt_foreign *f)
+		      struct kt_delivery *f)
 {
 	struct kt_rkh_import *t = s->state;
-	struct kt_foreign o = { .ts = f->ts, .raw = f->raw, .raw_size = f->raw_size };
+	struct kt_delivery o = { .ts = f->ts, .raw = f->raw, .raw_size = f->raw_size };
 
 	/* The frame in @t->plain is not needed any more: put the blob there. */
 	get_linux(&o, user, t->typed, size, t->plain);
@@ -319,7 +319,7 @@ int kt_rkh_emit(struct kt_import *s, const struct kt_rkh_event *e, uint64_t ts)
 	struct kt_rkh_import *t = s->state;
 	bool user = is_user(e->id);
 	size_t size = kt_rkh_to_typed(&t->config, e, t->typed);
-	struct kt_foreign f = {
+	struct kt_delivery f = {
 		.ts = ts,
 		.tid = -1,
 		.opcode = KTAPE_EV_USER_EVENT,

@@ -167,7 +167,7 @@ const uint8_t *kt_rkh_get_typed(const uint8_t *p, const uint8_t *end,
 				unsigned int *format, uint64_t *value);
 char *kt_rkh_json(char *p, const uint8_t *raw, size_t size);
 
-#define KT_RKH_RAW_HEAD 16 /* bytes of kt_foreign.raw before the arguments */
+#define KT_RKH_RAW_HEAD 16 /* bytes of kt_delivery.raw before the arguments */
 
 /* ---- Linux streams ----------------------------------------------------- */
 
@@ -225,7 +225,7 @@ char *kt_rkh_json(char *p, const uint8_t *raw, size_t size);
  * @offset: offset of the frame being decoded
  * @plain: content of the frame
  * @typed: typed arguments of the event
- * @raw: kt_foreign.raw of the event
+ * @raw: kt_delivery.raw of the event
  */
 struct kt_rkh_import {
 	struct kt_rkh_config config;

@@ -37,7 +37,7 @@ bool kt_tband_is_carried(const struct kt_tband_import *t,
 }
 
 /* Read a carried event.  Return: false if it is not as the writer makes it. */
-static bool get_carried(struct kt_foreign *f, const uint8_t *p, const uint8_t *end)
+static bool get_carried(struct kt_delivery *f, const uint8_t *p, const uint8_t *end)
 {
 	uint64_t v[NUMBERS];
 	uint8_t what;
@@ -66,7 +66,7 @@ static bool get_carried(struct kt_foreign *f, const uint8_t *p, const uint8_t *e
 	       ktape_event_desc(f->opcode) && f->opcode != KTAPE_TIME_EXTEND;
 }
 
-static int emit_carried(struct kt_import *s, struct kt_foreign *f)
+static int emit_carried(struct kt_import *s, struct kt_delivery *f)
 {
 	const struct kt_named n = {
 		.type = f->dat20 & 0xff,
@@ -88,7 +88,7 @@ static int emit_carried(struct kt_import *s, struct kt_foreign *f)
  * kt_tband_line_carried() - deliver a carried event
  * @s: the trace
  * @e: the event that carries it
- * @size: bytes of kt_foreign.raw
+ * @size: bytes of kt_delivery.raw
  *
  * A loss before it is delivered first.  A malformed one is only notified of.
  *
@@ -100,7 +100,7 @@ int kt_tband_line_carried(struct kt_import *s, const struct kt_tband_event *e,
 	struct kt_tband_import *t = s->state;
 	struct kt_tband_core *c = &t->cores[t->core];
 	int64_t len = kt_base64_decode(t->typed, e->text, e->len);
-	struct kt_foreign f = {
+	struct kt_delivery f = {
 		.cpu = t->core,
 		.raw = t->event,
 		.raw_size = (uint32_t)size,

@@ -25,7 +25,7 @@ static void set_tband_prio(struct kt_tband_import *t, uint64_t task, uint64_t pr
 }
 
 /* Deliver an event as a user event: fields as words, the text as a typed argument. */
-static int emit_user(struct kt_import *s, struct kt_foreign *f,
+static int emit_user(struct kt_import *s, struct kt_delivery *f,
 		     const struct kt_tband_event *e)
 {
 	const struct kt_tband_kind *k = kt_tband_kind(e->id);
@@ -65,7 +65,7 @@ static void set_owner(const struct kt_tband_import *t, struct kt_named *n,
 		n->param1 = e->values[1] ? (uint32_t)e->values[1] : KTAPE_OWNER_ANY;
 }
 
-static int emit_tband_name(struct kt_import *s, struct kt_foreign *f,
+static int emit_tband_name(struct kt_import *s, struct kt_delivery *f,
 			   const struct kt_tband_event *e)
 {
 	struct kt_tband_import *t = s->state;
@@ -105,7 +105,7 @@ static int emit_tband_name(struct kt_import *s, struct kt_foreign *f,
 	return kt_import_name(s, f, &n);
 }
 
-static int emit_marker(struct kt_import *s, struct kt_foreign *f,
+static int emit_marker(struct kt_import *s, struct kt_delivery *f,
 		       const struct kt_tband_event *e)
 {
 	static const uint8_t opcodes[] = {
@@ -129,7 +129,7 @@ static int emit_marker(struct kt_import *s, struct kt_foreign *f,
 	return kt_import_emit(s, f);
 }
 
-static int emit_tband_switch(struct kt_import *s, struct kt_foreign *f,
+static int emit_tband_switch(struct kt_import *s, struct kt_delivery *f,
 			     const struct kt_tband_event *e)
 {
 	struct kt_tband_import *t = s->state;
@@ -148,7 +148,7 @@ static int emit_tband_switch(struct kt_import *s, struct kt_foreign *f,
 }
 
 /* Deliver an event of a task.  A task is its own process: its number is its tgid, too. */
-static int emit_task(struct kt_import *s, struct kt_foreign *f,
+static int emit_task(struct kt_import *s, struct kt_delivery *f,
 		     const struct kt_tband_event *e)
 {
 	struct kt_tband_import *t = s->state;
@@ -178,7 +178,7 @@ static int emit_task(struct kt_import *s, struct kt_foreign *f,
 	return kt_import_emit(s, f);
 }
 
-static int emit_tband_isr(struct kt_import *s, struct kt_foreign *f,
+static int emit_tband_isr(struct kt_import *s, struct kt_delivery *f,
 			  const struct kt_tband_event *e)
 {
 	f->opcode = e->id == KT_TBAND_ISR_ENTER ? KTAPE_EV_ISR_ENTER :
@@ -187,7 +187,7 @@ static int emit_tband_isr(struct kt_import *s, struct kt_foreign *f,
 	return kt_import_emit(s, f);
 }
 
-typedef int emit_fn(struct kt_import *s, struct kt_foreign *f,
+typedef int emit_fn(struct kt_import *s, struct kt_delivery *f,
 		    const struct kt_tband_event *e);
 
 /* clang-format off */
@@ -233,7 +233,7 @@ static bool has_thread_id(const struct kt_tband_event *e)
  *
  * Return: as kt_import_emit().
  */
-int kt_tband_emit(struct kt_import *s, struct kt_foreign *f,
+int kt_tband_emit(struct kt_import *s, struct kt_delivery *f,
 		  const struct kt_tband_event *e)
 {
 	if (emits[e->id] && has_thread_id(e))

@@ -458,7 +458,7 @@ static int tband_probe(const uint8_t *data, size_t len, bool whole)
 }
 
 /*
- * Write kt_foreign.raw as JSON: the event (byte 0 is 0, and its frame's content follows), or the
+ * Write kt_delivery.raw as JSON: the event (byte 0 is 0, and its frame's content follows), or the
  * last time, if byte 1 says that there is one, and why the frame is no event.
  */
 static char *tband_json(char *p, const void *raw, size_t size)

@@ -230,7 +230,7 @@ struct kt_tband_line {
  * @zeros_at: offset of the first of them
  * @offset: offset of the frame being decoded
  * @frame: with @hex: bytes of the frame
- * @event: content of the frame, after the first byte of kt_foreign.raw
+ * @event: content of the frame, after the first byte of kt_delivery.raw
  * @typed: room for typed arguments
  * @prios: priorities of tasks
  * @line: with @check: frames that wait
@@ -261,14 +261,14 @@ struct kt_tband_import {
 };
 
 /* emit.c */
-int kt_tband_emit(struct kt_import *s, struct kt_foreign *f,
+int kt_tband_emit(struct kt_import *s, struct kt_delivery *f,
 		  const struct kt_tband_event *e);
 bool kt_tband_is_name(const struct kt_tband_event *e);
 void kt_tband_follow(struct kt_tband_import *t, struct kt_tband_core *c,
 		     const struct kt_tband_event *e);
 
 /*
- * kt_foreign.raw: a 0 and the content of the frame; or for a frame that is no event
+ * kt_delivery.raw: a 0 and the content of the frame; or for a frame that is no event
  * KT_TBAND_RAW_BAD, 1 if a time is known, the time in 8 bytes, and the reason as text.
  */
 #define KT_TBAND_RAW_BAD  1

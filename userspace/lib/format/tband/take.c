@@ -67,7 +67,7 @@ int kt_tband_change_core(struct kt_import *s, uint64_t core)
 }
 
 /* Take the counter of lost events, which counts for all cores together and wraps. */
-static int count_dropped(struct kt_import *s, const struct kt_foreign *f,
+static int count_dropped(struct kt_import *s, const struct kt_delivery *f,
 			 uint32_t count)
 {
 	struct kt_tband_import *t = s->state;
@@ -127,14 +127,14 @@ static uint64_t time_of_event(struct kt_import *s, const struct kt_tband_core *c
 }
 
 /*
- * Take an event, @size bytes of kt_foreign.raw: its core and time, the losses that it counts or
+ * Take an event, @size bytes of kt_delivery.raw: its core and time, the losses that it counts or
  * that come before it, and the tasks that it changes.  Deliver it unless it is quiet.
  */
 static int take_tband_event(struct kt_import *s, const struct kt_tband_event *e,
 			    size_t size)
 {
 	struct kt_tband_import *t = s->state;
-	struct kt_foreign f = { .raw = t->event, .raw_size = (uint32_t)size };
+	struct kt_delivery f = { .raw = t->event, .raw_size = (uint32_t)size };
 	struct kt_tband_core *c;
 	int err = 0;
 
@@ -176,7 +176,7 @@ static int take_tband_bad(struct kt_import *s, const uint8_t *frame, size_t len,
 {
 	struct kt_tband_import *t = s->state;
 	struct kt_tband_core *c = &t->cores[t->core];
-	struct kt_foreign f = {
+	struct kt_delivery f = {
 		.ts = c->ts,
 		.cpu = t->core,
 		.tid = c->tid,

@@ -49,7 +49,7 @@ struct cpu {
  * @entries_at: file offset of the line with the counts
  */
 struct ftrace {
-	struct kt_layout layout;
+	struct kt_line_layout layout;
 	struct cpu cpus[KT_CPUS_MAX];
 	uint32_t nr_cpus;
 	uint64_t entries;

@@ -107,7 +107,7 @@ static bool printed_has_field(const void *text, const char *name)
  *
  * Return: 0 or negative errno.
  */
-int kt_layout_init(struct kt_layout *layout, struct kt_sink *s,
+int kt_layout_init(struct kt_line_layout *layout, struct kt_sink *s,
 		   const struct kt_layout_row *rows, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++) {
@@ -127,14 +127,14 @@ int kt_layout_init(struct kt_layout *layout, struct kt_sink *s,
 	return 0;
 }
 
-void kt_layout_free(struct kt_layout *layout)
+void kt_layout_free(struct kt_line_layout *layout)
 {
 	for (unsigned int i = 0; i < KTAPE_OPCODES; i++)
 		free(layout->plans[i]);
 }
 
 /* Return the row of an event, or NULL: it has none or does not fit the event table. */
-const struct kt_layout_row *kt_layout_row(const struct kt_layout *layout,
+const struct kt_layout_row *kt_layout_row(const struct kt_line_layout *layout,
 					  const struct ktape_event *e)
 {
 	const struct kt_layout_plan *plan = layout->plans[e->opcode];
@@ -145,7 +145,7 @@ const struct kt_layout_row *kt_layout_row(const struct kt_layout *layout,
 }
 
 /* Count the fields of an event for which its row has no place. */
-void kt_layout_count(const struct kt_layout *layout, struct kt_sink *s,
+void kt_layout_count(const struct kt_line_layout *layout, struct kt_sink *s,
 		     const struct ktape_event *e)
 {
 	if (kt_layout_row(layout, e))
@@ -298,7 +298,8 @@ static char *put_all(char *p, const struct kt_line *l)
  *
  * Return: the end of what was written.
  */
-char *kt_layout_put(char *p, const struct kt_layout *layout, const struct kt_line *l)
+char *kt_layout_put(char *p, const struct kt_line_layout *layout,
+		    const struct kt_line *l)
 {
 	const struct kt_layout_plan *plan = layout->plans[l->event->opcode];
 

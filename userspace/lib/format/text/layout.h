@@ -3,8 +3,8 @@
  * Lines of text as another tracer writes them, shared by ftrace.c and traceprinter.c.  (Layouts of
  * the kernel's records are something else: format/layout.h.)
  */
-#ifndef _KT_LAYOUT_H
-#define _KT_LAYOUT_H
+#ifndef _KT_LINE_LAYOUT_H
+#define _KT_LINE_LAYOUT_H
 
 #include "show/line.h"
 #include "stream/event.h"
@@ -40,25 +40,25 @@ struct kt_layout_row {
 struct kt_layout_plan;
 
 /**
- * struct kt_layout - a resolved table
+ * struct kt_line_layout - a resolved table
  * @plans: by opcode; NULL: the event has no row
  */
-struct kt_layout {
+struct kt_line_layout {
 	struct kt_layout_plan *plans[KTAPE_OPCODES];
 };
 
-int kt_layout_init(struct kt_layout *layout, struct kt_sink *s,
+int kt_layout_init(struct kt_line_layout *layout, struct kt_sink *s,
 		   const struct kt_layout_row *rows, size_t nr);
-void kt_layout_free(struct kt_layout *layout);
-void kt_layout_count(const struct kt_layout *layout, struct kt_sink *s,
+void kt_layout_free(struct kt_line_layout *layout);
+void kt_layout_count(const struct kt_line_layout *layout, struct kt_sink *s,
 		     const struct ktape_event *e);
-const struct kt_layout_row *kt_layout_row(const struct kt_layout *layout,
+const struct kt_layout_row *kt_layout_row(const struct kt_line_layout *layout,
 					  const struct ktape_event *e);
-char *kt_layout_put(char *p, const struct kt_layout *layout,
+char *kt_layout_put(char *p, const struct kt_line_layout *layout,
 		    const struct kt_line *l);
 char *kt_layout_comm(char *p, const struct kt_line *l, int32_t tid);
 uint32_t kt_layout_process(const struct kt_line *l, int32_t tid);
 char *kt_layout_pad(char *p, const char *start, size_t width);
 char *kt_layout_hex(char *p, uint64_t v, unsigned int digits);
 
-#endif /* _KT_LAYOUT_H */
+#endif /* _KT_LINE_LAYOUT_H */

@@ -30,7 +30,7 @@
  * @sequence: number of the last CONTROL DROPPED line
  */
 struct printer {
-	struct kt_layout layout;
+	struct kt_line_layout layout;
 	uint32_t high;
 	bool timed;
 	uint64_t sequence;

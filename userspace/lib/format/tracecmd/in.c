@@ -193,7 +193,7 @@ static int deliver_tracecmd_event(struct kt_import *s, struct tc_cpu *c)
 	struct tc *t = s->state;
 	struct kt_layout *l =
 		kt_layout_find(&t->described.layouts, tracecmd_record_id(t, c));
-	struct kt_foreign at = {
+	struct kt_delivery at = {
 		.ts = tc_time(t, c->next_event.ts),
 		.cpu = c->cpu,
 	};

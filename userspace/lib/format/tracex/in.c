@@ -65,7 +65,7 @@ enum phase { HEADER, OBJECTS, CUSTOMS, ENTRIES };
  * @begun: @last is valid
  * @running: thread that runs, by core
  * @known: @running is known, by core
- * @raw: kt_foreign.raw of an event
+ * @raw: kt_delivery.raw of an event
  */
 struct tracex {
 	struct kt_image image;
@@ -288,7 +288,7 @@ static int emit_tracex_switch(struct kt_import *s, const struct kt_threadx_entry
 {
 	struct tracex *t = s->state;
 	int32_t prev = t->known[e->core] ? kt_threadx_tid(t->running[e->core]) : -1;
-	struct kt_foreign f = {
+	struct kt_delivery f = {
 		.ts = t->ticks,
 		.cpu = e->core,
 		.tid = prev,
@@ -359,11 +359,11 @@ static int emit_switch_behind(struct kt_import *s, const struct kt_threadx_entry
 }
 
 /* With option derived deliver the begin or end of an interrupt, whose number is word 2 of four. */
-static int emit_tracex_isr(struct kt_import *s, const struct kt_foreign *of,
+static int emit_tracex_isr(struct kt_import *s, const struct kt_delivery *of,
 			   const struct kt_threadx_entry *e)
 {
 	const struct tracex *t = s->state;
-	struct kt_foreign f = {
+	struct kt_delivery f = {
 		.ts = of->ts,
 		.cpu = of->cpu,
 		.tid = of->tid,
@@ -379,7 +379,7 @@ static int emit_tracex_isr(struct kt_import *s, const struct kt_foreign *of,
 		       0;
 }
 
-/* Make kt_foreign.raw: the words of an event, and the user's names for them. */
+/* Make kt_delivery.raw: the words of an event, and the user's names for them. */
 static uint32_t make_raw(struct tracex *t, const struct kt_threadx_entry *e)
 {
 	const struct kt_custom *c = kt_customs_find(&t->customs, e->id);
@@ -407,7 +407,7 @@ static uint32_t make_raw(struct tracex *t, const struct kt_threadx_entry *e)
 static int emit_entry(struct kt_import *s, const struct kt_threadx_entry *e)
 {
 	struct tracex *t = s->state;
-	struct kt_foreign f = {
+	struct kt_delivery f = {
 		.ts = t->ticks, .cpu = e->core, .opcode = KTAPE_EV_USER_EVENT,
 		.tid = t->known[e->core] && e->context != KT_THREADX_INIT ?
 		       kt_threadx_tid(t->running[e->core]) : -1,
@@ -451,7 +451,7 @@ static int next_entry(struct kt_import *s)
 static int emit_header(struct kt_import *s)
 {
 	const struct tracex *t = s->state;
-	const struct kt_foreign f = {
+	const struct kt_delivery f = {
 		.opcode = KTAPE_EV_USER_EVENT, .tid = -1, .nargs = 5,
 		.blob = "", .args = {
 			KTAPE_FORMAT_ID_TRACEX | KT_THREADX_ID_HEADER,
@@ -469,7 +469,7 @@ static int emit_object(struct kt_import *s, const uint8_t *p, size_t len)
 	const struct tracex *t = s->state;
 	/* A typed argument: its format, the name, a NUL. */
 	uint8_t text[2 + KT_TRACEX_NAME_MAX] = { KTAPE_FORMAT_STRING };
-	const struct kt_foreign f = {
+	const struct kt_delivery f = {
 		.opcode = KTAPE_EV_USER_EVENT, .tid = -1, .nargs = 5,
 		.args = {
 			KTAPE_FORMAT_ID_TRACEX | KT_THREADX_ID_OBJECT,
@@ -488,7 +488,7 @@ static int emit_object(struct kt_import *s, const uint8_t *p, size_t len)
 static int emit_tracex_names(struct kt_import *s, const uint8_t *p, size_t len)
 {
 	const struct tracex *t = s->state;
-	struct kt_foreign f = { .tid = -1 };
+	struct kt_delivery f = { .tid = -1 };
 	struct kt_named n = {
 		.type = KTAPE_OBJ_USER + p[1],
 		.id = read_tracex_word(t, p + 4),
@@ -508,7 +508,7 @@ static int emit_tracex_names(struct kt_import *s, const uint8_t *p, size_t len)
 			   kt_min(((uint32_t)p[2] << 8 | p[3]) & KT_THREADX_PRIO_MASK,
 				  PRIO_MAX) :
 			   PRIO_UNKNOWN;
-	f = (struct kt_foreign){ .tid = -1 };
+	f = (struct kt_delivery){ .tid = -1 };
 	return kt_import_name(s, &f, &n);
 }
 
@@ -548,7 +548,7 @@ static int next_custom(struct kt_import *s)
 {
 	struct tracex *t = s->state;
 	const struct kt_custom *c;
-	struct kt_foreign f = { .tid = -1 };
+	struct kt_delivery f = { .tid = -1 };
 	struct kt_named n = { .type = KTAPE_OBJ_USER_EVENT };
 	int err;
 
@@ -676,7 +676,7 @@ static char *put_tracex_member(char *p, const char *key, uint32_t value)
 	return kt_put_u64(kt_put_str(p, key), value);
 }
 
-/* Write kt_foreign.raw, which make_raw() has made, as JSON. */
+/* Write kt_delivery.raw, which make_raw() has made, as JSON. */
 static char *tracex_json(char *p, const void *raw, size_t size)
 {
 	const char *texts[5] = { "", "", "", "", "" };
