@@ -134,7 +134,23 @@ static int region_by_reserve_mem(struct kt_region *r, const char *where)
 }
 
 #ifdef CONFIG_OF
-/* Find a child of /reserved-memory that the kernel does not use itself. */
+/* Read the addresses of a node of the device tree that the kernel does not use itself. */
+static int region_read_node(const char *where, struct device_node *node,
+			    struct resource *res)
+{
+	if (of_property_read_bool(node, "reusable"))
+		return region_refuse(
+			where, "the node is reusable, so the kernel uses its memory",
+			-EBUSY);
+	/* Memory whose place the kernel chooses at each boot has no reg. */
+	if (of_address_to_resource(node, 0, res))
+		return region_refuse(where,
+				     "the node has no address in a property reg",
+				     -EINVAL);
+	return 0;
+}
+
+/* Find a child of /reserved-memory. */
 static int region_by_device_tree(struct kt_region *r, const char *where)
 {
 	struct device_node *parent, *node;
@@ -144,11 +160,7 @@ static int region_by_device_tree(struct kt_region *r, const char *where)
 	parent = of_find_node_by_path("/reserved-memory");
 	node = parent ? of_get_child_by_name(parent, where) : NULL;
 	if (node)
-		ret = of_property_read_bool(node, "reusable") ?
-			      region_refuse(where,
-					    "the node is reusable, so the kernel uses its memory",
-					    -EBUSY) :
-			      of_address_to_resource(node, 0, &res);
+		ret = region_read_node(where, node, &res);
 	of_node_put(node);
 	of_node_put(parent);
 	if (ret)
@@ -187,8 +199,9 @@ static int region_by_name(struct kt_region *r, const char *where)
  * The log says what is wrong.
  *
  * Context: module load.
- * Return: 0; -EINVAL: not whole pages, too small, or not ADDRESS,SIZE; -EBUSY: the
- * memory is in use; -ENOENT: no such name; -ENOMEM: it cannot be mapped.
+ * Return: 0; -EINVAL: not whole pages, too small, not ADDRESS,SIZE, or a node without
+ * an address; -EBUSY: the memory is in use; -ENOENT: no such name; -ENOMEM: it cannot be
+ * mapped.
  */
 int kt_region_get(struct kt_region *r, const char *where)
 {

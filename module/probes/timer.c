@@ -284,14 +284,6 @@ static void notrace probe_workqueue_execute_end(void *data, struct work_struct *
 	kt_probe_leave();
 }
 
-/* Before 5.6 the tracepoint did not pass the function. */
-static void notrace probe_workqueue_execute_end1(void *data, struct work_struct *work)
-{
-	kt_probe_enter();
-	KT_EVENT2(WORKQUEUE_EXECUTE_END, 0, kt_token(work), 0);
-	kt_probe_leave();
-}
-
 /* ---- table --------------------------------------------------------------- */
 
 struct kt_probe kt_probes_timer[] = {
@@ -354,15 +346,8 @@ struct kt_probe kt_probes_timer[] = {
 			struct pool_workqueue *, struct work_struct *),
 		.events = { KTAPE_EV_WORKQUEUE_QUEUE_WORK },
 	},
-	{
-		.name = "workqueue_execute_end",
-		.func = KT_PROBE_FUNC(
-			KT_PROBE_FUNC(NULL, probe_workqueue_execute_end1,
-				      workqueue_execute_end, struct work_struct *),
-			probe_workqueue_execute_end, workqueue_execute_end,
-			struct work_struct *, work_func_t),
-		.events = { KTAPE_EV_WORKQUEUE_EXECUTE_END },
-	},
+	KT_PROBE(workqueue_execute_end, WORKQUEUE_EXECUTE_END,
+		 probe_workqueue_execute_end, struct work_struct *, work_func_t),
 	KT_PROBE(workqueue_activate_work, WORKQUEUE_ACTIVATE_WORK,
 		 probe_workqueue_activate_work, struct work_struct *),
 	KT_PROBE(workqueue_execute_start, WORKQUEUE_EXECUTE_START,

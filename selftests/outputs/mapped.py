@@ -275,7 +275,7 @@ class Perfetto(Mapped):
     @staticmethod
     def name_by(name):
         """Both forms of a system call are one event of ftrace."""
-        return 'sys_enter' if name == 'sys_enter_wide' else name
+        return name.removesuffix('_wide') if name in ('sys_enter_wide', 'sys_exit_wide') else name
 
     def check(self, event, got):
         return ([], []) if got.name == DRAWN else super().check(event, got)

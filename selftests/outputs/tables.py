@@ -135,6 +135,7 @@ local_timer_exit	560	vector=1
 sys_enter	329	nr=1
 sys_enter_wide	329	nr=1 args=2
 sys_exit	330	nr=1 ret=2
+sys_exit_wide	330	nr=1 ret=2
 hrtimer_start	551	timer=1 expires=3 mode=5
 hrtimer_cancel	552	timer=1
 hrtimer_expire_entry	553	timer=1 function=3

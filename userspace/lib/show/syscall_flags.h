@@ -373,9 +373,9 @@ static const struct flag policies[] = {
 	{ 0x40000000, 0x40000000, "SCHED_RESET_ON_FORK" },
 };
 
-/* Flags of dup3 and pipe2. */
+/* Flags of dup3, which takes only the last one, and of pipe2. */
 static const struct flag cloexec_flags[] = {
-	{ 01000, 01000, "O_TRUNC" },
+	{ 0200, 0200, "O_NOTIFICATION_PIPE" },
 	{ 04000, 04000, "O_NONBLOCK" },
 	{ 040000, 040000, "O_DIRECT" },
 	{ 02000000, 02000000, "O_CLOEXEC" },

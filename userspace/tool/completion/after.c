@@ -41,9 +41,9 @@ static const struct {
 } operands[] = {
 	{ "record", 0, 0, "programs", 0, NULL },
 	{ "record", 1, INT_MAX, "files", 0, NULL },
-	{ "dump", 0, 0, "traces", 0, NULL },
+	{ "dump", 0, INT_MAX, "traces", 0, NULL },
 	{ "convert", 0, INT_MAX, "traces", 0, NULL },
-	{ "stats", 0, 0, "traces", 0, NULL },
+	{ "stats", 0, INT_MAX, "traces", 0, NULL },
 	{ "diff", 0, 1, "traces", 0, NULL },
 	{ "verify", 0, 0, "traces", 0, NULL },
 	{ "send", 0, 0, "traces", 0, NULL },

@@ -152,7 +152,8 @@ static void make_log_folders(char *path)
  * @attempt: number that is added to the name, because the names with smaller ones are
  *	taken; 0: none
  *
- * Return: path, which the caller frees; NULL: the name is empty or too long, or there is no memory.
+ * Return: path, which the caller frees; NULL with errno set: ENAMETOOLONG: the name is empty or too
+ * long; ENOMEM; EOVERFLOW: the time has no date.
  */
 char *log_name(const struct log *log, unsigned int attempt)
 {
@@ -166,14 +167,18 @@ char *log_name(const struct log *log, unsigned int attempt)
 	if (!localtime_r(&now, &tm))
 		return NULL;
 	len = strftime(text, sizeof(text), log->pattern, &tm);
-	if (len <= cut)
+	if (len <= cut) {
+		errno = ENAMETOOLONG;
 		return NULL;
+	}
 	if (attempt)
 		snprintf(suffix, sizeof(suffix), "-%u", attempt);
 	if (asprintf(&path, "%.*s%s%s%s", (int)(len - cut), text, suffix,
 		     log->file ? LOG_FILE_END : "",
-		     log->file && log->zstd ? LOG_ZSTD_END : "") < 0)
+		     log->file && log->zstd ? LOG_ZSTD_END : "") < 0) {
+		errno = ENOMEM;
 		return NULL;
+	}
 	make_log_folders(path);
 	return path;
 }

@@ -72,7 +72,7 @@ static int try_names(struct record *r,
 		char *path = log_name(&r->log, i);
 
 		if (!path)
-			return -ENAMETOOLONG;
+			return -errno;
 		err = make(r, path);
 		if (!err)
 			return log_add(&r->log, path);

@@ -8,6 +8,8 @@
  *	operator   = > >= < <= == !=
  *	value      = number [ ns us ms s ]  or, of two traces, + number %
  *
+ * Values of timer_late are numbers of jiffies, which take no unit.
+ *
  * With two traces (ktape diff) a condition is about the second one; +N% means N percent more
  * than the value of the first.  Random variation could make a comparison of few values hold, so
  * it is made only if each trace has a minimum number of values; else a message says "undecided".
@@ -257,6 +259,16 @@ static bool take_unit(const char *p, struct condition *c)
 	return false;
 }
 
+static bool is_in_jiffies(const char *metric)
+{
+	char name[METRIC_MAX];
+	unsigned int kind;
+	const char *what;
+
+	return split_metric(metric, &kind, name, &what) &&
+	       kind == KTAPE_SERIES_TIMER_LATE;
+}
+
 /* Parse a condition.  Return: NULL, or what is wrong with it. */
 static const char *parse_condition(const char *text, struct condition *c)
 {
@@ -286,6 +298,8 @@ static const char *parse_condition(const char *text, struct condition *c)
 	if (!isdigit((unsigned char)*p))
 		return "the value is not a number";
 	c->value = strtod(p, &end);
+	if (!c->percent && is_in_jiffies(c->metric) && *skip_condition_blanks(end))
+		return "timer_late is in jiffies: give the number without a unit";
 	return take_unit(end, c) ? NULL : "the unit has to be ns, us, ms or s";
 }
 

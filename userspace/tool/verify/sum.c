@@ -5,6 +5,8 @@
 
 #include <ktape.h>
 
+#include "util/bits.h"
+
 #include "tool/shared/color.h"
 #include "tool/shared/message.h"
 #include "tool/verify/verify.h"
@@ -29,16 +31,17 @@ static const char *grouped(char text[NUMBER_ROOM], uint64_t number)
 	return text;
 }
 
-/*
- * Return how many of 1000 events are accounted for: 1000 only if all are.  So less than all is a
- * share of 999, which rounding cannot make 1000.
- */
+/* Return how many of 1000 events are accounted for, rounded down: 1000 only if all are. */
 static unsigned int permille(const struct ktape_verify_sum *sum)
 {
+	unsigned int part;
+
 	if (sum->accounted >= sum->emitted)
 		return PERMILLE;
-	return (unsigned int)((double)sum->accounted / (double)sum->emitted *
-			      (PERMILLE - 1));
+	part = (unsigned int)((double)sum->accounted * PERMILLE /
+			      (double)sum->emitted);
+	/* Numbers beyond 53 bits lose their last digits. */
+	return kt_min(part, PERMILLE - 1);
 }
 
 /* Return whether events were lost, or missed: overwritten before they were read. */

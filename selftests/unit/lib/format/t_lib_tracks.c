@@ -481,6 +481,94 @@ static void strange_names(void)
 	free(data);
 }
 
+/* ---- system calls ---------------------------------------------------------- */
+
+/* Print the ftrace event sys_exit of a bundle, whose member 2 is an event: 1 id, 2 ret. */
+static void print_returns(FILE *out, const struct proto_field *bundle)
+{
+	const uint8_t *p = bundle->data, *q, *r;
+	struct proto_field event, call, f;
+
+	while (proto_next(&p, bundle->data + bundle->len, &event)) {
+		for (q = event.data;
+		     event.number == 2 &&
+		     proto_next(&q, event.data + event.len, &call);) {
+			if (call.number != 330)
+				continue;
+			for (r = call.data;
+			     proto_next(&r, call.data + call.len, &f);)
+				fprintf(out, "%u=%lld ", f.number,
+					(long long)f.value);
+		}
+	}
+}
+
+/* sys_exit_wide becomes ftrace's sys_exit, which ends the call's slice.  Its arguments are counted. */
+static void wide_returns(void)
+{
+	static const uint64_t enter[6] = { 3 }, leave[7] = { (uint64_t)-11, 3 };
+	static const struct scene_event events[] = {
+		{ 100,
+		  0,
+		  100,
+		  KTAPE_EV_SYS_ENTER_WIDE,
+		  1,
+		  SYS_READ,
+		  { 0 },
+		  (const char *)enter,
+		  sizeof(enter) },
+		{ 200,
+		  0,
+		  100,
+		  KTAPE_EV_SYS_EXIT_WIDE,
+		  1,
+		  SYS_READ,
+		  { 0 },
+		  (const char *)leave,
+		  sizeof(leave) },
+	};
+	char path[CODEC_PATH], *data, *text = NULL;
+	int fd = codec_file(path, "", 0);
+	struct ktape_sink_options how = {
+		.format = "perfetto",
+		.path = path,
+		.info = &scene_info,
+	};
+	struct proto_field packet, f;
+	struct ktape_registry *registry;
+	struct ktape_sink *sink;
+	const uint8_t *p, *q;
+	size_t len, n;
+	FILE *out;
+
+	check_equal(ktape_registry_new(scene_info.freq, &registry), 0);
+	how.registry = registry;
+	check_equal(ktape_sink_open(&how, &sink, NULL), 0);
+	check_equal(scene_play_of(events, 0, ARRAY_SIZE(events),
+				  (scene_take *)ktape_sink_event, sink),
+		    0);
+	check_equal(ktape_sink_finish(sink), 0);
+	check(missed(sink, "fields that events of this format do not have", 1),
+	      "the arguments at the end are left out and not counted");
+	ktape_sink_close(sink);
+	ktape_registry_free(registry);
+	data = codec_content(fd, &len);
+	close(fd);
+	out = open_memstream(&text, &n);
+	for (p = (const uint8_t *)data;
+	     proto_next(&p, (const uint8_t *)data + len, &packet);) {
+		for (q = packet.data;
+		     proto_next(&q, packet.data + packet.len, &f);) {
+			if (f.number == 1)
+				print_returns(out, &f);
+		}
+	}
+	fclose(out);
+	same_text(text, "1=0 2=-11 ");
+	free(text);
+	free(data);
+}
+
 static const struct tap_test tests[] = {
 	{ "names of markers, routines and exceptions", dumped_track_names },
 	{ "slices of Chrome's JSON end", track_slices },
@@ -490,6 +578,7 @@ static const struct tap_test tests[] = {
 	{ "events that do not match their format", odd_events },
 	{ "functions as arguments", functions },
 	{ "names in a trace that are any bytes", strange_names },
+	{ "ends of system calls with arguments", wide_returns },
 	{ "events and states in Chrome's JSON", chrome_events },
 	{ "events and states in CTF, read by babeltrace2", lttng_events },
 };

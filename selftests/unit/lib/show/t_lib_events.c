@@ -300,6 +300,7 @@ static const struct {
 	  NULL },
 	{ "x86_64", 293, { 1, 0 }, "pipe2(fds=0x1, flags=0)", NULL },
 	{ "x86_64", 293, { 1, 02040000 }, "pipe2(fds=0x1, flags=O_DIRECT|O_CLOEXEC)", NULL },
+	{ "x86_64", 293, { 1, 01200 }, "pipe2(fds=0x1, flags=O_NOTIFICATION_PIPE|0x200)", NULL },
 	{ "x86_64",
 	  283,
 	  { 1, 02004000 },

@@ -170,10 +170,13 @@ test_after()
 	has record dump help version -- && has convert -- help &&
 		after '' nothing && after ':options' version
 	result $? "after nothing: the commands"
-	after ':options :traces' dump && after ':options' dump t &&
-		after ':traces' dump -- && after ':options' dump - &&
+	after ':options :traces' dump && after ':options :traces' dump t &&
+		after ':traces' dump -- t && after ':options :traces' dump - &&
 		after ':options :traces' dump --json -f
-	result $? "after dump: options and one trace"
+	result $? "after dump: options and traces"
+	after ':options :traces' stats && after ':options :traces' stats t u &&
+		after ':options :traces' verify && after ':options' verify t
+	result $? "after stats: several traces; after verify: one"
 	after 'discard overwrite snapshot' record -m &&
 		after 'discard overwrite snapshot' record --mode &&
 		after 'discard overwrite snapshot' record -fm &&

@@ -431,6 +431,10 @@ test_judge()
 	done
 	[ -z "$wrong" ]
 	result $? "fail-if: invalid conditions"
+	condition 2 'timer_late.max > 5us' && says "in jiffies" &&
+		condition 2 'timer_late[f].p99 > 5 ns' && condition 0 'timer_late.max > 5 ' &&
+		condition 0 'hrtimer_late.max > 5us'
+	result $? "fail-if: lateness in jiffies takes no unit"
 	run 3 stats -F 'irq.max > 1s' -F 'irq.max > 1ns' scene
 	result $? "fail-if: one of two"
 }

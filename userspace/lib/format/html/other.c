@@ -84,8 +84,8 @@ static uint32_t mark_depth(const struct html *h, uint64_t key)
 }
 
 /*
- * Begin or end a marker.  While it is open HTML_NEST times, further begins are not drawn, and
- * their ends end outer ones.
+ * Begin or end a marker.  While it is open HTML_NEST times, further begins are counted instead of
+ * drawn, and their ends end outer ones.
  */
 static void put_html_mark(struct html *h, const struct kt_line *l, int64_t now)
 {
@@ -103,6 +103,8 @@ static void put_html_mark(struct html *h, const struct kt_line *l, int64_t now)
 		if (depth < HTML_NEST)
 			open_span(h, HTML_MARK | depth << DEPTHS, key, now,
 				  html_name(h, l, KTAPE_TYPE_MARKER, id), id);
+		else
+			kt_sink_miss(h->s, "markers nested deeper than 16", 1);
 		return;
 	}
 	if (!depth)

@@ -179,12 +179,23 @@ static int read_head(const struct ctf *c, struct lt_stream *s,
 	return LT_OK;
 }
 
+/*
+ * Check whether the numbers of packets begin again: @seq is lower, and not because a number of 8 or
+ * more bits became 0 after its highest value.
+ */
+static bool begins_again(const struct lt_stream *s, uint64_t seq)
+{
+	return seq < s->seq &&
+	       (seq || s->seq < UINT8_MAX || (s->seq & (s->seq + 1)));
+}
+
 /* Take what the head of the packet says of time and losses. */
 static void take_head(struct lt_stream *s)
 {
 	const struct ctf_at *at = &s->at;
 	uint64_t discarded = at->roles[CTF_DISCARDED];
 	uint64_t seq = at->roles[CTF_SEQ];
+	bool first = !s->begun || (has_role(at, CTF_SEQ) && begins_again(s, seq));
 
 	if (has_role(at, CTF_TIME))
 		s->time = full_time(s->time, at->roles[CTF_TIME], at->clock_bits);
@@ -201,11 +212,14 @@ static void take_head(struct lt_stream *s)
 	s->lost = 0;
 	s->skipped = false;
 	/*
-	 * The count of discarded events goes on from packet to packet.  If the first packet that
-	 * is read is not the first of its stream, how many of its count were lost after the
-	 * packet before is not known.
+	 * The count of discarded events goes on from packet to packet.  Where the numbers of
+	 * packets begin again, so does the count.  If the first packet that is read is not the
+	 * first of its stream, how many of its count were lost after the packet before is not
+	 * known.
 	 */
-	s->doubtful = !s->begun && has_role(at, CTF_SEQ) && seq && discarded;
+	if (first)
+		s->discarded = 0;
+	s->doubtful = first && has_role(at, CTF_SEQ) && seq && discarded;
 	if (s->doubtful)
 		s->discarded = discarded;
 	if (has_role(at, CTF_DISCARDED) && discarded > s->discarded)
@@ -214,7 +228,7 @@ static void take_head(struct lt_stream *s)
 		s->skipped = seq > s->seq + 1;
 	/*
 	 * LTTng's count may be lower in a packet and reach the old value again later: keep the
-	 * highest.  Where the numbers of packets begin again, so does the count.
+	 * highest.  Where a number comes twice, or 0 after the highest, the count may begin again.
 	 */
 	if (!has_role(at, CTF_SEQ) || !s->begun || seq > s->seq)
 		s->discarded = kt_max(s->discarded, discarded);

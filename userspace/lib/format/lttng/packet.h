@@ -75,8 +75,8 @@ struct lt_file {
  * @numbered: packets have numbers
  * @begun: a packet was read, so @until, @discarded and @seq are valid
  * @lost: events that the packet says were lost since the one before
- * @doubtful: the packet is the first one and has a count of lost events, which may include its
- *	own or be from files before
+ * @doubtful: the packet is the first one, or numbers begin again with it, and it has a count of
+ *	lost events, which may include its own or be from files before
  * @skipped: the number of the packet skips some
  * @padded: the rest of the file is zero, where the next packet would begin
  * @event_bit: bit of the next event in the packet

@@ -28,11 +28,10 @@ bool tsdl_bad(struct tsdl *p, const char *format, ...)
 /* Fail without memory, or because ctf_new_type() has reached CTF_TYPES.  Return: false. */
 bool tsdl_no_memory(struct tsdl *p)
 {
+	if (p->c->nr_types == CTF_TYPES)
+		return tsdl_bad(p, "the metadata has more than %u types", CTF_TYPES);
 	if (!p->failed)
-		p->failed = p->c->nr_types == CTF_TYPES ? -EBADMSG : -ENOMEM;
-	if (p->failed == -EBADMSG)
-		snprintf(p->error->text, sizeof(p->error->text),
-			 "the metadata has more than %u types", CTF_TYPES);
+		p->failed = -ENOMEM;
 	return false;
 }
 

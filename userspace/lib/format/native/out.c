@@ -117,11 +117,17 @@ static const struct ktape_codec_option options[] = {
 static int open_pipe(struct kt_sink *s, const char *text, size_t len)
 {
 	int err = kt_sink_open_file(s);
+	uint8_t *packets;
+	size_t size;
 
 	if (err)
 		return err;
-	err = ktape_pipe_metadata(s->fd, s->info->uuid, text, len);
-	s->offset += len;
+	err = kt_metadata_packets(s->info->uuid, text, len, &packets, &size);
+	if (err)
+		return err;
+	err = kt_write_all(s->fd, packets, size);
+	free(packets);
+	s->offset += size;
 	return err;
 }
 

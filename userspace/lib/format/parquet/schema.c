@@ -70,8 +70,11 @@ unsigned int pq_arg_column(const struct kt_pq_schema *s, const struct ktape_fiel
 	return is_number_column(f) && i < s->nr ? i : 0;
 }
 
-/* Add a column for each name of a field.  Return: number of columns, 0 = no memory. */
-static unsigned int add_args(struct kt_pq_column *columns, unsigned int nr)
+/*
+ * Add a column for each name of a field to @columns, those of @schema, which has their number at
+ * any time, so that free_event_schema() frees their names.  Return: 0 or -ENOMEM.
+ */
+static int add_args(struct kt_pq_schema *schema, struct kt_pq_column *columns)
 {
 	const struct ktape_event_desc *d;
 	char *name;
@@ -82,18 +85,18 @@ static unsigned int add_args(struct kt_pq_column *columns, unsigned int nr)
 			const struct ktape_field *f = &d->fields[i];
 
 			if (!is_number_column(f) ||
-			    find_arg(columns, nr, f->name) < nr)
+			    find_arg(columns, schema->nr, f->name) < schema->nr)
 				continue;
 			if (asprintf(&name, PQ_ARG "%s", f->name) < 0)
-				return 0;
-			columns[nr++] = (struct kt_pq_column){
+				return -ENOMEM;
+			columns[schema->nr++] = (struct kt_pq_column){
 				name,
 				KT_PQ_INT64,
 				true,
 			};
 		}
 	}
-	return nr;
+	return 0;
 }
 
 static unsigned int count_fields(void)
@@ -118,23 +121,23 @@ static unsigned int count_fields(void)
 static int make_event_schema(bool single, struct kt_pq_schema *schema)
 {
 	struct kt_pq_column *columns;
-	unsigned int nr = PQ_EVENT_COLUMNS;
+	int err;
 
 	*schema = tables[PQ_EVENT];
-	columns = calloc(nr + count_fields() + PQ_SINGLE, sizeof(*columns));
+	columns = calloc(PQ_EVENT_COLUMNS + count_fields() + PQ_SINGLE,
+			 sizeof(*columns));
 	schema->columns = columns;
 	if (!columns)
 		return -ENOMEM;
 	memcpy(columns, columns_EVENT, sizeof(columns_EVENT));
-	schema->nr = nr;
-	nr = add_args(columns, nr);
-	if (!nr)
-		return -ENOMEM;
+	schema->nr = PQ_EVENT_COLUMNS;
+	err = add_args(schema, columns);
+	if (err)
+		return err;
 	if (single) {
-		memcpy(columns + nr, single_columns, sizeof(single_columns));
-		nr += PQ_SINGLE;
+		memcpy(columns + schema->nr, single_columns, sizeof(single_columns));
+		schema->nr += PQ_SINGLE;
 	}
-	schema->nr = nr;
 	return 0;
 }
 

@@ -211,7 +211,6 @@ static int report_uncounted(struct kt_import *s)
 	uint64_t *last;
 	int err = last_of(f, 0, &last);
 
-	f->lost_samples = 0;
 	if (err || !more)
 		return err;
 	kt_import_note(s, "perf counted %llu more lost events, without their CPUs and times: they are reported as a loss of CPU 0 in the whole trace",

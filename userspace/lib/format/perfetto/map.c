@@ -122,6 +122,7 @@ static const struct row rows[] = {
 	{ KTAPE_EV_SYS_ENTER, SYS_ENTER, { { "nr", 1, NR } } },
 	{ KTAPE_EV_SYS_ENTER_WIDE, SYS_ENTER, { { "nr", 1, NR }, { "nr", 2, ARGS } } },
 	{ KTAPE_EV_SYS_EXIT, SYS_EXIT, { { "nr", 1, NR }, { "ret", 2, NUMBER } } },
+	{ KTAPE_EV_SYS_EXIT_WIDE, SYS_EXIT, { { "nr", 1, NR }, { "ret", 2, NUMBER } } },
 	{ KTAPE_EV_HRTIMER_START,
 	  551,
 	  { { "timer", 1, NUMBER }, { "expires", 3, NUMBER }, { "mode", 5, NUMBER } } },

@@ -597,6 +597,43 @@ static void wide_calls(void)
 	}
 }
 
+/* A page draws a marker that is open up to 16 times, and counts further begins. */
+static void nested_markers(void)
+{
+	const uint32_t id = 5;
+	struct ktape_event e = { .ts = 1000,
+				 .args = &id,
+				 .nargs = 1,
+				 .blob = "",
+				 .known = true,
+				 .tid = 42,
+				 .dat20 = 1,
+				 .opcode = KTAPE_EV_MARK_BEGIN };
+	char path[CODEC_PATH];
+	int fd = codec_file(path, "", 0);
+	struct ktape_registry *registry;
+	struct ktape_sink_options how = { .format = "html",
+					  .path = path,
+					  .info = &scene_info };
+	struct ktape_sink *sink;
+	const char *what = NULL;
+
+	if (ktape_registry_new(scene_info.freq, &registry))
+		abort();
+	how.registry = registry;
+	check_equal(ktape_sink_open(&how, &sink, NULL), 0);
+	for (unsigned int i = 0; i < 16; i++, e.ts++)
+		check_equal(ktape_sink_event(sink, &e), 0);
+	check_equal(ktape_sink_missed(sink, 0, &what), 0);
+	for (unsigned int i = 0; i < 2; i++, e.ts++)
+		check_equal(ktape_sink_event(sink, &e), 0);
+	check_equal(ktape_sink_missed(sink, 0, &what), 2);
+	check(what && !strcmp(what, "markers nested deeper than 16"), "%s", what);
+	ktape_sink_close(sink);
+	ktape_registry_free(registry);
+	close(fd);
+}
+
 /* Losses that the reader finds have their spans on a full page; others are counted. */
 static void full_page_has_losses(void)
 {
@@ -675,6 +712,7 @@ static const struct tap_test tests[] = {
 	{ "a full page does not merge all for each further span", full_page_is_left },
 	{ "times of which the page cannot tell the difference", wild_times },
 	{ "hits that a probe missed", missed_hits },
+	{ "markers that are open many times", nested_markers },
 	{ "a range has the times that the page shows", exact_as_shown },
 	{ "a full page has the place of each loss, and counts what it leaves out",
 	  full_page_has_losses },

@@ -35,10 +35,11 @@ event { stream_id = 0; name = "tick"; fields := struct { u32 n; }; };
 '''
 
 
-def packet(seq, lost, cpu=0, uuid=UUID):
-    """A packet of 100 ns with two events."""
-    begin = 1000 + seq * 100
-    body = b''.join(struct.pack('<QI', begin + t, seq * 10 + t % 10) for t in (10 + cpu, 55 + cpu))
+def packet(seq, lost, cpu=0, uuid=UUID, at=None):
+    """A packet of 100 ns with two events, the one number at (seq) in time."""
+    at = seq if at is None else at
+    begin = 1000 + at * 100
+    body = b''.join(struct.pack('<QI', begin + t, at * 10 + t % 10) for t in (10 + cpu, 55 + cpu))
     bits = (28 + 16 + 20 + len(body)) * 8
     return struct.pack('<I16sIIQQIIIII', 0xc1fc1fc1, uuid, 0, cpu, begin, begin + 99, bits, bits, lost, seq, cpu) + body
 
@@ -50,7 +51,7 @@ def write(folder, *files, uuid=UUID):
         f.write(META % '-'.join((text[:8], text[8:12], text[12:16], text[16:20], text[20:])))
     for cpu, packets in enumerate(files):
         with open(f'{folder}/channel0_{cpu}', 'wb') as f:
-            f.write(b''.join(packet(seq, lost, cpu, uuid) for seq, lost in packets))
+            f.write(b''.join(packet(seq, lost, cpu, uuid, *at) for seq, lost, *at in packets))
 
 
 def losses(folder):
@@ -177,6 +178,21 @@ def back():
         same('back')
 
 
+def again():
+    """Where the numbers of packets begin again, so does the count of losses: 0 has all of its count;
+    of another number, how many were lost since the packet before is not known.  A number of 8 bits
+    that was 255 goes on with 0."""
+    for name, packets, want in (
+            ('lower', [(0, 0), (1, 20), (0, 3), (1, 5)], [(20, 99, 199), (3, 199, 299), (2, 299, 399)]),
+            ('higher', [(0, 0), (1, 20), (0, 30), (1, 30)], [(20, 99, 199), (30, 199, 299)]),
+            ('middle', [(3, 0), (4, 20), (2, 3), (3, 5)], [(20, 99, 199), (None, 199, 299), (2, 299, 399)]),
+            ('none', [(0, 0), (1, 20), (0, 0), (1, 5)], [(20, 99, 199), (5, 299, 399)]),
+            ('wrap', [(254, 0), (255, 20), (0, 20), (1, 23)], [(20, 99, 199), (3, 299, 399)])):
+        write(f'again/{name}', [(seq, lost, at) for at, (seq, lost) in enumerate(packets)])
+        equal(count(f'again/{name}'), 2 * len(packets))
+        equal(losses(f'again/{name}'), sorted((interval(*w) for w in want), key=str))
+
+
 def second_version():
     """The same with metadata in CTF 2."""
     def number(size, role=''):
@@ -225,6 +241,7 @@ result('snapshots that have one another are so, too', contained)
 result('files that are nothing but repeated packets are passed over', many_files)
 result('traces of other sessions are apart', others)
 result('counts that go back count once', back)
+result('counts of packets whose numbers begin again count from 0', again)
 result('both are so with metadata in CTF 2', second_version)
 for trace in 'rotated', 'rotated/archives/2', 'snapshots':
     result(f'{trace} is as babeltrace2 prints it', same, trace, skip=MISSING)

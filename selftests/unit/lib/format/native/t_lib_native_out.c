@@ -7,6 +7,8 @@
  * same time a reader takes the one of the control ring first.  So the writer moves an exception
  * of a thread that came within the tick to the next tick, and what follows is not earlier.
  */
+#include <sys/stat.h>
+
 #include "lib_trace.h"
 
 static char dir[400];
@@ -103,8 +105,33 @@ static void test_one_tick(void)
 	put_steps("many", many, ARRAY_SIZE(many));
 }
 
+/* The bytes of a pipe form are those of its file, with the heads of the metadata packets. */
+static void test_pipe_bytes(void)
+{
+	static const struct step step = { 90, 5, 10, 90 };
+	struct ktape_sink_options how = { .format = "native",
+					  .options = "form=pipe",
+					  .path = dir };
+	struct ktape_registry *names;
+	struct ktape_sink *s;
+	struct stat st;
+
+	trace_remove(dir);
+	check(!ktape_registry_new(1, &names), "names");
+	how.info = &trace_info;
+	how.registry = names;
+	check(!ktape_sink_open(&how, &s, NULL), "open");
+	put_native_step(s, &step);
+	check(!ktape_sink_finish(s), "finish");
+	check(!stat(dir, &st), "no file");
+	check_equal(ktape_sink_bytes(s), (uint64_t)st.st_size);
+	ktape_sink_close(s);
+	ktape_registry_free(names);
+}
+
 static const struct tap_test tests[] = {
 	{ "threads within one tick", test_one_tick },
+	{ "bytes of a pipe form", test_pipe_bytes },
 };
 
 int main(int argc, char **argv)
