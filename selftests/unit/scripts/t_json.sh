@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # Test the program json of the guest tests, and the parser that it shares with other tests:
-# the path of each value.
+# the path of each value, and which bytes are characters.
 #
 # usage: t_json.sh FOLDER (not used)
 set -u
@@ -34,5 +34,23 @@ prints '[{"a":1},[2,3],[[4]],5]' 'a=1' '[0]=2\t[1]=3' '[0][0]=4' '=5'
 result $? "an element of a top-level array has a line, and no index in its path"
 prints '{"[a":1,"[0]":{"b":2}}' '[a=1\t[0].b=2'
 result $? "a name that begins like an index stays in the path"
+
+# The first and last character of each length, and those beside what is none (RFC 3629).
+good='\x7f \xc2\x80 \xdf\xbf \xe0\xa0\x80 \xed\x9f\xbf \xee\x80\x80 \xef\xbf\xbf
+\xf0\x90\x80\x80 \xf4\x8f\xbf\xbf'
+# Too long forms, surrogates, above 0x10ffff, cut, begun by a byte that none begins with.
+bad='\xc0\x80 \xc1\xbf \xe0\x9f\xbf \xf0\x8f\xbf\xbf \xed\xa0\x80 \xed\xbf\xbf
+\xf4\x90\x80\x80 \xf5\x80\x80\x80 \xf7\xbf\xbf\xbf \xc2 \xe0\xa0 \xf0\x90\x80
+\x80 \xbf \xf8\x88\x80\x80\x80 \xfe \xff'
+for text in $good; do
+	printf '{"a":"%b"}' "$text" | ./json >out 2>&1 || echo "$text is refused"
+done >log
+[ ! -s log ]
+result $? "each character of UTF-8 is taken"
+for text in $bad; do
+	! printf '{"a":"%b"}' "$text" | ./json >out 2>&1 || echo "$text is taken"
+done >log
+[ ! -s log ]
+result $? "what is no character of UTF-8 is refused"
 echo "1..$n"
 exit $failed
