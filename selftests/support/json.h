@@ -14,8 +14,8 @@
 #include <string.h>
 
 /*
- * Return the length of the UTF-8 character at @p, or 0 if that is none in its shortest form.
- * Surrogates and numbers above 0x10ffff are taken for characters.
+ * Return the length of the UTF-8 character at @p, or 0 if it is none by RFC 3629: not in its
+ * shortest form, a surrogate, or above 0x10ffff.
  */
 static inline size_t json_utf8(const unsigned char *p)
 {
@@ -32,7 +32,8 @@ static inline size_t json_utf8(const unsigned char *p)
 		if ((*p & form[n].mask) != form[n].lead)
 			continue;
 		if (*p < form[n].least || (*p == 0xe0 && p[1] < 0xa0) ||
-		    (*p == 0xf0 && p[1] < 0x90))
+		    (*p == 0xed && p[1] > 0x9f) || (*p == 0xf0 && p[1] < 0x90) ||
+		    (*p == 0xf4 && p[1] > 0x8f) || *p > 0xf4)
 			return 0;
 		for (size_t i = 1; i <= n; i++)
 			if ((p[i] & 0xc0) != 0x80)

@@ -195,18 +195,6 @@ TEST_F_TIMEOUT(markers, at_start, 60)
 	}
 }
 
-static int write_cpu_online(int cpu, int on)
-{
-	char path[64];
-	int fd, ret;
-
-	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/online", cpu);
-	fd = open(path, O_WRONLY);
-	ret = fd < 0 || write(fd, on ? "1" : "0", 1) != 1 ? -errno : 0;
-	close(fd);
-	return ret;
-}
-
 /* A CPU that comes back online writes the filters in force. */
 TEST_F_TIMEOUT(markers, cpu_comes_online, 120)
 {
@@ -216,9 +204,9 @@ TEST_F_TIMEOUT(markers, cpu_comes_online, 120)
 	ASSERT_LT(0, cpu);
 	ASSERT_EQ(0, set_kind_filter(self->fd, 1));
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
-	ASSERT_EQ(0, write_cpu_online(cpu, 0));
+	ASSERT_EQ(0, kt_set_online(cpu, false));
 	ASSERT_EQ(0, set_kind_filter(self->fd, 7));
-	ASSERT_EQ(0, write_cpu_online(cpu, 1));
+	ASSERT_EQ(0, kt_set_online(cpu, true));
 	generation = kt_filter_get(self->fd, 0).generation;
 	kt_stop_and_tally(&self->t, self->fd, keep_filter_marker, self->all);
 	EXPECT_EQ(0, self->t.wrong);

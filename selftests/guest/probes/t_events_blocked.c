@@ -152,7 +152,7 @@ TEST_F_TIMEOUT(blocked, complete, 120)
 		last = at;
 	}
 	ASSERT_LT(first, last);
-	for (at = first; at <= last; at++) {
+	for (at = first; at < last; at++) {
 		v = &self->e.v[at];
 		if (v->op == KTAPE_EV_SCHED_SWITCH && (int32_t)v->arg[0] == self->tid)
 			switches += v->dat20 >> 16 == KTAPE_STATE_D;

@@ -47,6 +47,7 @@ FIXTURE_SETUP(names)
 {
 	FILE *f;
 
+	self->fd = -1;
 	self->missing = access("/tests/kt_irq.ko", R_OK);
 	if (self->missing)
 		return;

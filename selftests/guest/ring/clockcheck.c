@@ -207,9 +207,14 @@ static int check_pairs(const char *what, const struct pair *p, int nr,
 		if (off < best)
 			best = off;
 	}
-	printf("%s: %d pairs, the best within %.0f ns\n", what, nr, best);
 	/* A single pair may be delayed and proves nothing. */
-	return nr <= PAIRS_LATE;
+	if (nr <= PAIRS_LATE) {
+		printf("%s: too few pairs of times: %d, needed %d\n", what, nr,
+		       PAIRS_LATE + 1);
+		return 1;
+	}
+	printf("%s: %d pairs, the best within %.0f ns\n", what, nr, best);
+	return 0;
 }
 
 static int record_rounds(int fd, int rounds)
@@ -264,8 +269,12 @@ int main(int argc, char **argv)
 	/* With clock=mono both clocks are the same, whatever was read at load. */
 	load = (struct pair){ 0, c.mono ? 0 : c.offset_ns };
 	slack = c.mono ? FAST_SLACK_NS : PAIR_SLACK_NS;
-	if (check_calls_by_pair("metadata", &load, slack) || !c.nr_syncs)
+	if (check_calls_by_pair("metadata", &load, slack))
 		return 1;
+	if (!c.nr_syncs) {
+		printf("the trace has no clock_sync record\n");
+		return 1;
+	}
 	good = choose_median_pair();
 	return check_calls_by_pair("clock_sync", &good, PAIR_SLACK_NS) ||
 	       check_pairs("clock_sync", c.syncs, c.nr_syncs, &good) ||

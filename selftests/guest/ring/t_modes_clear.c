@@ -180,7 +180,7 @@ static uint64_t uncounted_of_kind(FIXTURE_DATA(storm) * self, int cpu, int kind)
  * Start, and read an event of every ring: a reader's losses count from its first
  * packet of a ring on. The descriptor does not block afterwards. Where system calls are
  * recorded, so are the reader's own, and it always finds some; a session of switches may have
- * none left (EAGAIN), and its @order is not used. Return: 0 or -1.
+ * none left (EAGAIN). Return: 0 or -1.
  */
 static int begin_storm(FIXTURE_DATA(storm) * self)
 {
@@ -193,8 +193,10 @@ static int begin_storm(FIXTURE_DATA(storm) * self)
 	kt_nonblock(self->fd, true);
 	for (int i = 0; i < 20; i++) {
 		n = kt_read_and_parse(&self->l->t, &self->b, self->fd, 65536);
+		if (n == -EAGAIN)
+			break;
 		if (n <= 0)
-			return n == -EAGAIN ? 0 : -1;
+			return -1;
 	}
 	memset(&self->order, 0, sizeof(self->order));
 	return 0;

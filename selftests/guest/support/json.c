@@ -66,7 +66,10 @@ static size_t parse_string(const char **from)
 
 static void parse_value(int depth);
 
-/* Parse a member or an element: its value, with its name appended to the path. */
+/*
+ * Parse a member or an element: its value, with its name appended to the path. The elements of
+ * a top-level array have no path.
+ */
 static void parse_below(int depth, const char *name, size_t len, int index)
 {
 	size_t old = strlen(path);
@@ -76,7 +79,7 @@ static void parse_below(int depth, const char *name, size_t len, int index)
 	if (name)
 		snprintf(path + old, sizeof(path) - old, "%s%.*s",
 			 old ? "." : "", (int)len, name);
-	else
+	else if (depth)
 		snprintf(path + old, sizeof(path) - old, "[%d]", index);
 	parse_value(depth + 1);
 	path[old] = '\0';
@@ -114,7 +117,7 @@ static void parse_elements(int depth, char close)
 	expect_char(close);
 }
 
-/* Parse a value of any kind. The elements of a top-level array have no path. */
+/* Parse a value of any kind. */
 static void parse_value(int depth)
 {
 	const char *from;
@@ -123,8 +126,6 @@ static void parse_value(int depth)
 	skip_blanks();
 	if (depth > DEPTH_MAX)
 		reject_json("too deep");
-	if (depth == 1 && path[0] == '[')
-		path[0] = '\0';
 	if (*at == '{' || *at == '[') {
 		parse_elements(depth, *at == '{' ? '}' : ']');
 		return;

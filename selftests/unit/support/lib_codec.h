@@ -107,8 +107,10 @@ __attribute__((unused)) static int codec_convert(const char *path, const char *t
 	memset(reported, 0, sizeof(*reported));
 	sink.path = out;
 	ret = ktape_trace_open(path, &how, &t, NULL);
-	if (ret)
+	if (ret) {
+		close(fd);
 		return ret;
+	}
 	sink.info = ktape_trace_info(t);
 	sink.registry = ktape_trace_registry(t);
 	ret = ktape_sink_open(&sink, &reported->sink, NULL);

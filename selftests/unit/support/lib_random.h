@@ -24,7 +24,9 @@
 #define RANDOM_BAD     (1U << 5) /* bad records, rarely */
 #define RANDOM_CONTEXT (1U << 6) /* threads that headers do not name */
 
+/* A packet; @nr numbers the packets of a trace as they were written. */
 struct random_packet {
+	unsigned int nr;
 	unsigned int kind;
 	unsigned int cpu;
 	uint64_t ts;
@@ -83,6 +85,7 @@ static void random_open(struct random_trace *r, struct random_ring *ring)
 		abort();
 	if (random_has(r, RANDOM_BACK, 40))
 		ring->now -= random_below(r, 3000);
+	p->nr = r->nr;
 	p->kind = ring->head.kind;
 	p->cpu = ring->head.cpu;
 	p->ts = ring->now;
@@ -232,13 +235,14 @@ __attribute__((unused)) static void random_save(const struct random_trace *r,
 	}
 }
 
+/* Order packets by time; equal times stay as they were written, as a ring's have to. */
 static int random_by_time(const void *a, const void *b)
 {
 	const struct random_packet *x = a, *y = b;
 
 	if (x->ts != y->ts)
 		return x->ts < y->ts ? -1 : 1;
-	return (x->data > y->data) - (x->data < y->data);
+	return (x->nr > y->nr) - (x->nr < y->nr);
 }
 
 /* Write the trace to one file, in pipe form. */
