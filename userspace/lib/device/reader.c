@@ -72,6 +72,7 @@ static bool is_mapped(const struct ktape_reader *reader,
 	return false;
 }
 
+/* Map the registry, again if it has grown since.  Return: 0 or negative errno. */
 static int map_ring_registry(struct ktape_reader *reader,
 			     const struct ktape_layout_entry *e)
 {

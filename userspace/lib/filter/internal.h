@@ -23,7 +23,7 @@ struct kt_bits {
 	bool (*add)(const struct kt_bits *b, const char *item, uint64_t *to);
 };
 
-/* bits.c */
+/* bits.c: bitmaps by kind, the bits of one that have a number, this machine's name or "" */
 extern const struct kt_bits kt_filter_bits[KTAPE_FILTER_KINDS];
 unsigned int kt_bits_in_use(unsigned int kind);
 const char *kt_this_machine(void);

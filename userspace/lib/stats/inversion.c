@@ -81,7 +81,8 @@ static void end_mutex_wait(struct waits *w, struct wait *wait)
 
 /*
  * Begin a wait if the event is one that is an inversion, and count it.  Beyond WAITS it is only
- * counted.  Return: true if it is one.
+ * counted.  While one thread waits for a mutex, further ones do not count.
+ * Return: true if it is one.
  */
 static bool begin_wait(struct waits *w, const struct ktape_rtos_event *e, uint64_t i)
 {

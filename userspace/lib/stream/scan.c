@@ -223,7 +223,7 @@ static int seek_forward(struct kt_scan *s, uint64_t n)
 
 /*
  * Skip @n bytes.  Stops at the end of the input: compare @offset.
- * Return: 0 or negative errno; 0 if the bytes are in the buffer.
+ * Return: 0 or negative errno; bytes that are in the buffer are skipped without an error.
  */
 int kt_scan_skip(struct kt_scan *s, uint64_t n)
 {

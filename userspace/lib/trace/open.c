@@ -155,7 +155,7 @@ static int learn_trace_names(struct ktape_trace *t, struct kt_stream *s)
 	return ret;
 }
 
-/* Load the first packet of each stream. */
+/* Load the first packet of each stream.  Return: 0 or negative errno. */
 int kt_trace_begin(struct ktape_trace *t)
 {
 	int err = 0;

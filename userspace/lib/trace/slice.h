@@ -183,7 +183,7 @@ struct kt_reader {
  * @given: number of slices that were cut
  * @taken: of these, those whose results were taken
  * @flying: records of slices that were cut and not taken yet
- * @stopped: the caller needs no further slice, or there is no memory for one
+ * @stopped: the caller needs no further slice, there is no memory for one, or an error came
  * @names: names in event rings since the registry of @t got any
  * @nr_names: entries of @names
  * @room_names: room for entries

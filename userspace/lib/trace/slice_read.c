@@ -66,7 +66,7 @@ void kt_stream_at(struct kt_stream *s, const struct kt_content *content,
 	const char *why;
 
 	kt_packet_begin(&s->packet, head, content->len, NULL, NULL);
-	/* The packet is whole, where a slice ends in it as well. */
+	/* The packet is not cut off, although the slice may have only its begin. */
 	s->packet.truncated = false;
 	s->offset = content->offset;
 	s->fresh = spot->fresh;

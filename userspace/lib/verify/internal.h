@@ -516,7 +516,7 @@ uint64_t kt_ring_missed(const struct kt_vring *r);
 uint64_t kt_ring_missed_between(const struct kt_vring *r,
 				const struct kt_counts *now, uint64_t discarded);
 
-/* record.c */
+/* record.c: returns true if the event is also for kt_verify_call() */
 bool kt_verify_local(struct ktape_verify *v, struct kt_vcpu *c,
 		     const struct kt_stream *s, const struct ktape_event *e);
 
@@ -539,7 +539,7 @@ void kt_parts_profile(struct ktape_verify *v, struct kt_vcpu *c,
 		      const struct ktape_event *e);
 void kt_parts_end(struct ktape_verify *v);
 
-/* ledger.c */
+/* ledger.c: kt_verify_ledger() returns true at the ledger of a start */
 bool kt_verify_ledger(struct ktape_verify *v, struct kt_vcpu *c,
 		      const struct ktape_event *e);
 void kt_verify_loss(struct ktape_verify *v, struct kt_vcpu *c,

@@ -3,7 +3,7 @@
  * Rule marker: the control records of a CPU must come in this order.
  *
  *	start:	ledger, session on, clocks, filters, profile on
- *	stop:	profile off, ledger, session off
+ *	stop:	profile off, freeze of a full snapshot, ledger, session off
  */
 #include "verify/call.h"
 #include "verify/window.h"
@@ -125,6 +125,7 @@ static void take_marker_profile(struct ktape_verify *v, struct kt_vcpu *c,
 		c->state = KT_STATE_ENDING;
 }
 
+/* Bits 0 to 4 of dat20 are the kind of the filter, bits 5 and 6 its phase. */
 static void take_marker_filter(struct ktape_verify *v, struct kt_vcpu *c,
 			       const struct ktape_event *e)
 {
