@@ -132,6 +132,7 @@ static int64_t make_packet(struct ktape_reader *reader, struct copy *c)
 	struct ktape_event event;
 	int ret;
 
+	/* The clock stepped back: time stands still until it has caught up. */
 	if (r->ts_held)
 		p.ts = kt_begin_held(p.ts, r->ts);
 	from = skip_delivered(c, &p);

@@ -149,6 +149,7 @@ int kt_rtos_inversions(struct ktape_rtos *r, struct kt_rtos_events *events)
 	w->r = r;
 	w->events = events;
 	w->list = list;
+	/* kt_rtos_fill() has moved the events, so the lists of threads are made again. */
 	kt_rtos_forget(r, events);
 	kt_rtos_link(r, events);
 	for (uint64_t i = events->nr; i--;) {

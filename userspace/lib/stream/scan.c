@@ -74,6 +74,10 @@ static void scan_notify(const struct kt_scan *s, unsigned int kind,
 		s->report(s->arg, kind, error);
 }
 
+/*
+ * Move the head to the begin of the buffer, which gets room for @n bytes.
+ * Return: 0, -ENOBUFS if the budget is used up, or -ENOMEM.
+ */
 static int scan_make_room(struct kt_scan *s, size_t n)
 {
 	size_t cap = kt_max(n, CHUNK);

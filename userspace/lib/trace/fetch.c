@@ -67,6 +67,7 @@ static int fetch_file(struct kt_stream *s, struct kt_content *content)
 	return 1;
 }
 
+/* Make a stream's buffer large enough for a packet, out of the trace's budget. */
 static int make_packet_room(struct ktape_trace *t, struct kt_stream *s, uint64_t size)
 {
 	uint8_t *buf;

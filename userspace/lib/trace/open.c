@@ -101,6 +101,10 @@ static int use_metadata(struct ktape_trace *t, const void *metadata, size_t len,
 	return err;
 }
 
+/*
+ * Read the metadata of a directory, compressed or not.  Return: 0, -ENOENT if it has none, -EBADMSG
+ * or another negative errno.
+ */
 static int read_trace_metadata(struct ktape_trace *t, int dir,
 			       struct ktape_error *error)
 {

@@ -328,6 +328,7 @@ int kt_slices_pass_some(struct kt_slices *sl)
 	uint64_t passed = sl->passed;
 	int ret = kt_merge_settle(sl->t), err;
 
+	/* The caller reads no further, so the losses that wait have no other place. */
 	if (ret) {
 		kt_loss_until(sl->t, UINT64_MAX);
 		return ret;

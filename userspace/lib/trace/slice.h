@@ -232,7 +232,11 @@ int kt_slices_new(struct ktape_trace *t, const struct kt_slices_how *how,
 int kt_slices_pass_some(struct kt_slices *sl);
 void kt_slices_free(struct kt_slices *sl);
 
-/* slice_cursor.c */
+/*
+ * slice_cursor.c.  After kt_cursors_begin() come, for each slice, kt_cursors_fill(),
+ * kt_slice_cut(), kt_slice_build() and kt_cursors_go(), and kt_cursors_pass() when its results were
+ * taken; kt_cursors_end() when all were.
+ */
 bool kt_cursors_begin(struct kt_slices *sl);
 int kt_cursors_fill(struct kt_slices *sl);
 void kt_cursors_go(struct kt_slices *sl);

@@ -105,6 +105,7 @@ static int learn_slice_names(struct kt_reader *r, const struct kt_slice *slice)
 	return err;
 }
 
+/* Make stream @i of the reader that of share @i of the slice, at its first record. */
 static void begin_share(struct kt_reader *r, size_t i, const struct kt_slice *slice)
 {
 	const struct kt_share *share = &slice->shares[i];

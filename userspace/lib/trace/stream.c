@@ -103,7 +103,7 @@ void kt_stream_forget(struct kt_stream *s)
 	s->gone = false;
 }
 
-/* Append the place of a packet in the pipe-form file. */
+/* Append the place of a packet in the pipe-form file.  Return: 0 or negative errno. */
 int kt_stream_place(struct kt_stream *s, uint64_t offset, uint64_t size)
 {
 	struct kt_budget *budget = &s->trace->budget;
@@ -131,7 +131,7 @@ int kt_stream_place(struct kt_stream *s, uint64_t offset, uint64_t size)
 	return 0;
 }
 
-/* Append a copy of a packet to the queue of a live stream. */
+/* Append a copy of a packet to the queue of a live stream.  Return: 0 or -ENOMEM. */
 int kt_stream_queue(struct ktape_trace *t, struct kt_stream *s,
 		    const uint8_t *data, size_t size, uint64_t offset)
 {

@@ -80,6 +80,7 @@ static void take_session(struct ktape_verify *v, struct kt_vcpu *c,
 	kt_absent_filters(v, c, e->ts);
 }
 
+/* The profile changes: an on-marker lists what is enabled from now on, an off-marker what stays. */
 static void take_marker_profile(struct ktape_verify *v, struct kt_vcpu *c,
 				const struct ktape_event *e)
 {
