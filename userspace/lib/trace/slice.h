@@ -117,7 +117,7 @@ struct kt_slice {
  * @work: read all events of @slice->trace, in any thread; may be called again for the
  *	same slice
  * @take: take the results, in order of the slices; 1 = no further slice is needed
- * @most: return how many events the caller can take
+ * @most: return how many events the caller can take in all slices that it has not taken yet
  * @release: free @slice->own, which may be NULL
  */
 struct kt_slices_how {

@@ -80,9 +80,9 @@ static int64_t unaccounted_behind(const struct kt_vring *r,
 
 /*
  * Divide the @unaccounted events before the last packet into cut, overwritten and lacking.  Only
- * those before the first packet (front) can be explained: if it is not the ring's first one, and
- * the trace does not continue an earlier piece.  More than @slack events that are unaccounted for
- * between packets (middle) are lacking.
+ * those before the first packet (front) can be explained: if it is not the ring's first one, the
+ * account begins exactly, and the trace does not continue an earlier piece.  More than @slack
+ * events that are unaccounted for between packets (middle) are lacking.
  */
 static void divide_rest(const struct ktape_verify *v, const struct kt_vring *r,
 			struct kt_account *a, int64_t unaccounted, int64_t slack)
@@ -114,8 +114,8 @@ static void divide_rest(const struct ktape_verify *v, const struct kt_vring *r,
  * counts an event as filtered or lost before it counts it as emitted.  So at one moment the
  * counter of emitted events may be too small, by at most the number of events that were filtered
  * or lost.  An @early ledger, which is not that of a stop, does not count events that were missed
- * after it: if any were, nothing is compared.  Nor is it if no record was read before the ledger,
- * or there is no ledger at all.
+ * after it: if any were missed, it is not known when, so nothing is compared.  Nor is it if no
+ * record was read before the ledger, or there is no ledger at all.
  */
 static bool is_too_many(const struct kt_vring *r, const struct kt_mark *end,
 			int64_t unaccounted, bool early)

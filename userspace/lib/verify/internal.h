@@ -478,7 +478,7 @@ void kt_foreign_event(struct ktape_verify *v, struct kt_vcpu *c,
 		      const struct ktape_event *e);
 void kt_foreign_end(struct ktape_verify *v);
 
-/* report.c */
+/* report.c: violations (wrong), notes, and notes that a part of the trace is missing (cut) */
 void kt_verify_wrong(struct ktape_verify *v, unsigned int rule,
 		     const struct kt_stream *s, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
@@ -503,7 +503,7 @@ void kt_verify_cpu_wrong(struct ktape_verify *v, unsigned int rule,
 			 struct kt_vcpu *c, unsigned int ring, const char *format,
 			 ...) __attribute__((format(printf, 5, 6)));
 
-/* cpu.c */
+/* cpu.c: kt_verify_cpu() returns NULL if the number is too large, or without memory (@failed) */
 struct kt_vcpu *kt_verify_cpu(struct ktape_verify *v, uint32_t cpu);
 bool kt_verify_exhausted(const struct ktape_verify *v, uint32_t cpu,
 			 unsigned int ring);
@@ -560,7 +560,7 @@ void kt_verify_missed(struct ktape_verify *v, const struct ktape_event *e);
 void kt_missed_end(struct ktape_verify *v);
 bool kt_question_is_return(const struct ktape_verify *v);
 
-/* pair.c */
+/* pair.c: kt_verify_pairs() returns whether the calls of the event's thread can be checked */
 void kt_verify_head_thread(struct ktape_verify *v, struct kt_vcpu *c,
 			   const struct kt_stream *s);
 bool kt_verify_pairs(struct ktape_verify *v, struct kt_vcpu *c,
