@@ -5,10 +5,13 @@
  *
  *	reader					handler of SIGBUS
  *	load from the mapping  --- SIGBUS --->	find the mapping
- *						map zero pages in its place
  *						set @gone of its reader
+ *						map zero pages in its place
  *	load again: zeros	<-------------	return
  *	load @gone: discard what was loaded
+ *
+ * @gone is set before the zeros are there: another thread may load them without a signal, and then
+ * must find @gone set.
  *
  * A handler may interrupt anything, so it takes no lock: entries of the list are never
  * freed but used again, and @changes of an entry is odd while it changes.

@@ -132,6 +132,7 @@ static int64_t make_packet(struct ktape_reader *reader, struct copy *c)
 	struct ktape_event event;
 	int ret;
 
+	/* The clock stepped back: time stands still until it has caught up. */
 	if (r->ts_held)
 		p.ts = kt_begin_held(p.ts, r->ts);
 	from = skip_delivered(c, &p);
@@ -229,6 +230,7 @@ static int64_t read_copied_packet(struct ktape_reader *reader, struct kt_ring *r
 		if (r->pos >= commit)
 			break;
 		c.block = r->pos - r->pos % r->block_size;
+		/* A full block is closed when the next one begins, which moves commit on. */
 		c.closed = commit > c.block + r->block_size;
 		if (!c.closed && !(flags & KTAPE_READ_OPEN))
 			return 0;
@@ -243,6 +245,7 @@ static int64_t read_copied_packet(struct ktape_reader *reader, struct kt_ring *r
 		if (len)
 			return len;
 	}
+	/* While the session records, its counters do not exactly fit @limit: only gaps are sure. */
 	if (flags & KTAPE_READ_STOPPED ||
 	    (r->limited && (r->gap || is_behind_events(reader, r))))
 		return make_last_packet(reader, &c);

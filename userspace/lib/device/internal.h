@@ -9,8 +9,10 @@
 
 #include <ktape.h>
 
+/* Returns the ioctl's result or negative errno. */
 int kt_device_ioctl(const struct ktape_device *device, unsigned long command,
 		    void *arg);
+/* The device owns @fd, which is closed on an error as well. */
 int kt_device_adopt(int fd, struct ktape_device **device);
 
 #endif /* _KT_DEVICE_INTERNAL_H */

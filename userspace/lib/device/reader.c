@@ -24,6 +24,10 @@ static bool is_ring_valid(const struct ktape_layout_entry *e)
 	       e->data_size < SIZE_MAX - e->ctl_size;
 }
 
+/*
+ * Map a ring, and begin to read it.
+ * Return: 0, -EPROTO if its sizes are not valid, or another negative errno.
+ */
 static int map_ring(struct ktape_reader *reader,
 		    const struct ktape_layout_entry *e, uint32_t mode)
 {
@@ -72,6 +76,7 @@ static bool is_mapped(const struct ktape_reader *reader,
 	return false;
 }
 
+/* Map the registry, again if it has grown since.  Return: 0 or negative errno. */
 static int map_ring_registry(struct ktape_reader *reader,
 			     const struct ktape_layout_entry *e)
 {

@@ -165,7 +165,11 @@ void kt_unmap(struct kt_mapping *mapping);
 /* reader.c */
 struct kt_ring *kt_reader_ring(struct ktape_reader *reader, unsigned int ring);
 
-/* ring.c */
+/*
+ * ring.c.  kt_ring_view() moves the cursor behind a closed block.  After the caller has used the
+ * mapping, kt_ring_intact() tells whether the block was overwritten; kt_ring_unview() then counts
+ * its records as missed.
+ */
 uint64_t kt_ring_commit(const struct kt_ring *r);
 uint64_t kt_ring_consumed(const struct kt_ring *r);
 bool kt_ring_is_stopped(const struct kt_ring *r);

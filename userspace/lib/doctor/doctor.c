@@ -22,7 +22,7 @@
  * struct check - one check
  * @id: name in findings
  * @opens: the device cannot be opened without it
- * @loads: it is about a module that will be loaded
+ * @loads: it is about a module that will be loaded, so it is left out if the kernel loads none
  * @run: adds findings
  */
 struct check {

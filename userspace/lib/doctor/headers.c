@@ -122,6 +122,7 @@ static bool was_upgraded(const struct ktape_doctor *d)
 	return others;
 }
 
+/* Check for the headers, which are needed only if the module has to be built. */
 void kt_check_headers(struct ktape_doctor *d)
 {
 	const struct distribution *x = which_distribution(d);

@@ -69,7 +69,7 @@ static uint64_t get_image_number(const struct elf *e, uint64_t at, unsigned int 
 					  offsetof(Elf32_Shdr, m),                     \
 				  sizeof(((Elf32_Shdr *)0)->m)))
 
-/* Is this a little-endian object file? */
+/* Read the header of a file.  Return: false if it is no little-endian object file. */
 static bool elf_open(struct elf *e)
 {
 	if (e->len < sizeof(Elf64_Ehdr) || memcmp(e->data, ELFMAG, SELFMAG) ||
@@ -175,6 +175,7 @@ static enum kt_image check_kernel_image(struct ktape_doctor *d,
 	}
 	if (!strcmp(d->image_release, d->release))
 		return KT_IMAGE_GOOD;
+	/* Such a module has a checksum of each symbol, which may fit this kernel as well. */
 	return strstr(magic, " modversions") ? KT_IMAGE_LIKELY : KT_IMAGE_FOREIGN;
 }
 
@@ -204,8 +205,8 @@ static bool find_listed(struct ktape_doctor *d)
 }
 
 /*
- * Look for the module of a kernel where modules are installed, because its modules.dep does not
- * name one.  Return: false with @path "" if there is none.
+ * Look for the module of kernel @release where modules are installed, without its modules.dep.
+ * Return: false with @path "" if there is none.
  */
 bool kt_doctor_find_file(const struct ktape_doctor *d, const char *release,
 			 char *path, size_t room)

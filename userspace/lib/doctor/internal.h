@@ -74,7 +74,7 @@ enum kt_image {
  * @open_error: negative errno from opening the device
  * @only_read: it could be opened, but only for reading
  * @features: features of the module, if @open_error is 0
- * @wanted: bytes of a ring
+ * @wanted: bytes of a CPU's event ring, as kt_check_memory() has checked them
  */
 struct ktape_doctor {
 	const struct ktape_doctor_options *o;
@@ -126,6 +126,7 @@ void kt_findings_free(struct kt_findings *f);
 
 /* ---- files below the root: read.c ----------------------------------------- */
 
+/* The caller frees what kt_doctor_text() and kt_doctor_unpacked() return. */
 bool kt_doctor_path(const struct ktape_doctor *d, char path[4096],
 		    const char *format, ...) KT_PRINTF(3, 4);
 bool kt_doctor_exists(const struct ktape_doctor *d, const char *format, ...)

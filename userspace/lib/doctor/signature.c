@@ -107,7 +107,10 @@ static void report_signature_refused(struct ktape_doctor *d, const char *secure)
 	}
 }
 
-/* Check whether the kernel demands signatures, and whether it trusts that of the module's file. */
+/*
+ * Check whether the kernel demands signatures, and whether it trusts that of the module's file: it
+ * does unless the kernel log says otherwise (@untrusted), because its keys cannot be read.
+ */
 void kt_check_signature(struct ktape_doctor *d)
 {
 	const char *is = secure_boot(d);

@@ -64,7 +64,7 @@ static const struct {
 	  "traces have the thread numbers of the host; the module is loaded on the host, and a container needs --device /dev/ktape --cap-add PERFMON" },
 };
 
-/* Report the first namespace that is not the initial one; by a note only if recording works. */
+/* Report the first namespace that is not the initial one; if recording works, it is only noted. */
 void kt_check_container(struct ktape_doctor *d)
 {
 	for (size_t i = 0; i < KT_ARRAY_SIZE(spaces); i++) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Other tracers.  Several can use the same event; each one's time is in the times of
- * events that follow.
+ * Other tracers, and the kernel's switch for kprobes.  Several tracers can use the same event; each
+ * one's time is in the times of events that follow.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -16,7 +16,7 @@
 #define PROCESSES_MOST 65536U
 #define FILES_MOST     4096U /* of a process */
 
-/* Is the kernel's switch for kprobes off? */
+/* Is the kernel's switch for kprobes off?  If it cannot be read, it counts as on. */
 void kt_check_kprobes(struct ktape_doctor *d)
 {
 	uint64_t enabled = 1;

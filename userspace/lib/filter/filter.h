@@ -19,10 +19,10 @@
 
 #define KT_PATH_MAX 4096
 
-/* parse.c */
+/* parse.c: append a zeroed entry, which may move the others; NULL if there is no memory */
 void *kt_filter_add(struct ktape_filter_value *v, size_t size);
 
-/* cgroup.c */
+/* cgroup.c: kt_cgroup_open() returns a descriptor, which the caller closes */
 int kt_cgroup_open(const char *name);
 int kt_cgroup_name(uint64_t id, char name[KT_PATH_MAX]);
 

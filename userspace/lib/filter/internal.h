@@ -23,16 +23,16 @@ struct kt_bits {
 	bool (*add)(const struct kt_bits *b, const char *item, uint64_t *to);
 };
 
-/* bits.c */
+/* bits.c: bitmaps by kind, number of bits that "all" means, name of this machine or "" */
 extern const struct kt_bits kt_filter_bits[KTAPE_FILTER_KINDS];
 unsigned int kt_bits_in_use(unsigned int kind);
 const char *kt_this_machine(void);
 
-/* parse.c */
+/* parse.c: names of the KTAPE_PID_* bits, then NULL; name of a KTAPE_GATE_* or NULL */
 extern const char *const kt_pid_flags[];
 const char *kt_gate_name(unsigned int gate);
 
-/* format.c */
+/* format.c; @first: no item was put before; set to false by the first one */
 void kt_put_duration(FILE *f, uint64_t ns);
 void kt_put_mask(FILE *f, const uint64_t *mask, bool *first);
 

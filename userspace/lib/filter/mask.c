@@ -35,6 +35,7 @@ static bool is_one_of(unsigned int opcode, const uint8_t *list, size_t nr)
 	return memchr(list, (int)opcode, nr);
 }
 
+/* Check whether an event need not be named.  From KTAPE_OP_PROBE on are probes that users add. */
 static bool is_usual(unsigned int opcode)
 {
 	return !is_one_of(opcode, on_request, sizeof(on_request)) &&
@@ -144,6 +145,7 @@ static bool add_mask_number(uint64_t *mask, const char *name)
 	return true;
 }
 
+/* Add what an item means: an event, preset, class, mask in hexadecimal, glob or number. */
 static bool add_mask_name(uint64_t *mask, const char *name, enum purpose purpose)
 {
 	const struct ktape_event_desc *d = ktape_event_find(name);

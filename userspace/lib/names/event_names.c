@@ -28,6 +28,7 @@ static const struct {
 	{ "riscv64", 0xc00000f3, 0x400000f3 },
 };
 
+/* Return the name that the module has registered for a system call, or NULL. */
 static const char *registered_syscall(const struct kt_line *l, unsigned int nr)
 {
 	const struct ktape_object_info *o;

@@ -245,6 +245,7 @@ static int make_version_room(struct kt_version_list *list)
 /*
  * Add a version in its place by time, unless the one before it is the same.  Where there are too
  * many of an id, the oldest is dropped; where there are too many of all, the new one.
+ * Return: 0 or -ENOMEM.
  */
 static int add_version(struct ktape_registry *r, struct kt_key key,
 		       struct kt_version *v)

@@ -126,7 +126,7 @@ static inline bool kt_list_is_of(const struct kt_version_list *list, struct kt_k
 	       list->key.param1 == k.param1;
 }
 
-/* Return the list of @k, or the free entry where the list belongs. */
+/* Return the list of @k, or the free entry where the list belongs: a table is never full. */
 static inline struct kt_version_list *kt_lists_find(const struct kt_lists *table,
 						    uint64_t seed, struct kt_key k)
 {

@@ -189,7 +189,7 @@ size_t kt_pq_indexes(uint8_t *out, const uint32_t *v, size_t n, unsigned int wid
 /**
  * kt_pq_levels() - Encode which rows of a page have a value
  * @out: room for KT_PQ_BITS_BOUND(@n) bytes
- * @there: bit n: row n has a value
+ * @there: bit n: row n has a value; not read if all rows have one, or none
  * @n: number of rows
  * @some: number of rows with a value
  *

@@ -22,6 +22,7 @@
 /* Bytes that kt_pq_levels() and kt_pq_bools() write at most for @n values. */
 #define KT_PQ_BITS_BOUND(n) ((n) / 8 + 64)
 
+/* Each writes @n values to @out, and returns the number of bytes. */
 size_t kt_pq_delta(uint8_t *out, const int64_t *v, size_t n, bool wide);
 size_t kt_pq_indexes(uint8_t *out, const uint32_t *v, size_t n, unsigned int width);
 size_t kt_pq_levels(uint8_t *out, const uint64_t *there, size_t n, size_t some);

@@ -94,7 +94,7 @@ struct kt_pq_chunk {
  * @v: values of a column, in order
  * @there: their rows
  * @indexes: indexes into the dictionary
- * @order: by place, number of a row
+ * @order: rows sorted by time: by place in this order, number of a row
  * @spare: room for sorting @order
  * @local: by number in the pool, index into the dictionary
  * @turns: by number in the pool, @turn when @local was set

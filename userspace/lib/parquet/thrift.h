@@ -24,7 +24,7 @@ enum {
 };
 
 /**
- * struct kt_thrift - structure being written
+ * struct kt_thrift - structure being written; begins as zeros but for @p
  * @p: where the next byte goes
  * @depth: nesting depth, 0 = outermost structure
  * @last: by depth, number of the last field

@@ -168,7 +168,10 @@ int kt_record_refresh(struct ktape_recorder *rec);
 void kt_record_to_ends(struct ktape_recorder *rec, bool stopped);
 uint64_t kt_record_count(struct ktape_recorder *rec);
 
-/* names.c */
+/*
+ * names.c.  kt_record_start() is for the packet with header @head, and does nothing but for the
+ * first one.  kt_record_write_names() leaves out the names that are the same in @known.
+ */
 int kt_record_start(struct ktape_recorder *rec, const uint8_t *head);
 int kt_record_write_names(struct ktape_recorder *rec, uint64_t ts,
 			  const struct ktape_object_entry *names, int nr,

@@ -145,6 +145,7 @@ int kt_record_redescribe(struct ktape_recorder *rec)
  * once: a recorder that is killed before it writes a packet of them leaves a trace that
  * does not claim to have all CPUs.  If the list cannot be written, what is in the rings comes
  * first: it is tried again, and the end of the trace fails with the error.
+ * Return: 0 or negative errno.
  */
 int kt_record_refresh(struct ktape_recorder *rec)
 {
@@ -322,8 +323,8 @@ static int is_recorder_running(struct ktape_recorder *rec)
  * writing causes new events.  Rings that have appeared until then end a little later: what
  * comes online after that has no event before the ends of the others.
  *
- * Return: true if the session was stopped, so that the counts are exact.  Unless it may outlive
- * the recorder, the caller has stopped it.
+ * Return: true if the session was stopped, so that the counts are exact.  The caller has stopped
+ * it, unless the recorder is @attached to a session that may outlive it.
  */
 static bool set_recorder_end(struct ktape_recorder *rec)
 {

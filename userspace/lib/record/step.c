@@ -3,8 +3,9 @@
 #include "record/internal.h"
 
 /*
- * Check whether the packets of a ring must be copied: for compression, for a pipe-form
- * file, and control records of a log, because their state is tracked.
+ * Check whether the packets of a ring must be copied into a trace: for compression, for a
+ * pipe-form file, and control records of a log, because their state is tracked.  Into a pipe
+ * (without @rec->ctf) all are copied.
  */
 static bool must_copy(const struct ktape_recorder *rec, unsigned int ring)
 {
@@ -30,6 +31,7 @@ static void drain_copies(struct ktape_recorder *rec, unsigned int ring)
 	}
 	if (!len && rec->parts)
 		len = kt_record_copy(rec, ring, KTAPE_READ_OPEN);
+	/* Of an open block only a part was read: the session must not reuse it yet. */
 	rec->outs[ring].position = r->pos - r->pos % r->block_size;
 	if (len < 0)
 		kt_record_fail(rec, (int)len);

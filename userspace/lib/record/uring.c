@@ -26,7 +26,7 @@ static void write_now(struct kt_write *w)
 	w->done = true;
 }
 
-/* Begin a write. */
+/* Begin a write, or do it if there is no io_uring or no room in it. */
 void kt_queue_submit(struct kt_queue *q, struct kt_write *w)
 {
 	struct io_uring_sqe *sqe;

@@ -40,6 +40,11 @@ struct kt_queue {
 	int plain;
 };
 
+/*
+ * For a write the caller sets @fd and @left, and keeps the data and the kt_write until @done.
+ * kt_queue_submit() sets that if it wrote at once, else kt_queue_reap() does.  A caller may have
+ * more than KT_WRITES writes: those that find no room are written at once.
+ */
 void kt_queue_open(struct kt_queue *q, bool uring);
 void kt_queue_close(struct kt_queue *q);
 void kt_queue_submit(struct kt_queue *q, struct kt_write *w);

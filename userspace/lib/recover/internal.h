@@ -34,7 +34,7 @@ struct kt_recovery {
 	uint64_t last_ts;
 };
 
-/* input.c */
+/* input.c; offsets are those in the region, without @base */
 int kt_recover_read(const struct kt_recovery *rec, uint64_t offset, void *to,
 		    size_t len);
 void kt_recover_report(const struct kt_recovery *rec, uint64_t offset,

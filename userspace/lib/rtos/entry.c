@@ -7,8 +7,9 @@
 
 #include "rtos/threadx.h"
 
-#define PRIO_MAX 1023U
+#define PRIO_MAX 1023U /* largest that fits the 10 bits of a priority word */
 
+/* Search a table in ascending order of ids, which ends with id 0. */
 static const struct kt_threadx_kind *find_kind(const struct kt_threadx_kind *k,
 					       uint32_t id)
 {
@@ -112,7 +113,8 @@ static uint32_t packed_prio(uint32_t prio)
 
 /*
  * Begin an event: its number, time, core and the context that the CPU is in.  A CPU without a
- * thread counts as in the initialisation.
+ * thread counts as in the initialisation.  In an interrupt the priority word has the interrupted
+ * thread instead.
  */
 void kt_threadx_put(struct kt_threadx_entry *x, const struct kt_threadx_cpu *c,
 		    const struct ktape_event *e, uint32_t id)

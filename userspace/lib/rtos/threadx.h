@@ -225,7 +225,7 @@ void kt_threadx_end_wait(struct kt_threadx_map *map, const struct kt_threadx_cpu
 int kt_threadx_learn(struct kt_threadx_map *map, const struct kt_threadx_cpu *c,
 		     const struct ktape_event *e, struct kt_threadx_entry *x);
 
-/* map.c */
+/* map.c.  A mapping begins as zeros but for @formats. */
 int kt_threadx_map(struct kt_threadx_map *map, const struct ktape_event *e,
 		   struct kt_threadx_entry entries[KT_THREADX_PER_EVENT]);
 void kt_threadx_map_free(struct kt_threadx_map *map);

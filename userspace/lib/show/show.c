@@ -2,7 +2,8 @@
 /*
  * Put the events whose output is more than their fields, in text and in JSON:
  * exceptions, user events, call stacks, spans, results of system calls.  The fields of
- * all other events are put by text.c and json.c from the event table alone.
+ * all other events are put by text.c and json.c from the event table alone.  Their callers have
+ * checked that the event has the form of the table, so its arguments and blob are there.
  */
 #include "show/line.h"
 

@@ -217,6 +217,7 @@ static const char *find_signature(const struct kt_line *l, const char *name,
 	return spec || !narrow ? spec : find_without_ending(name);
 }
 
+/* Put the names of a value's flags with "|" between them, and what has no name as a number. */
 static char *put_syscall_flags(char *p, const struct set *set, uint32_t value)
 {
 	uint32_t rest = value;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Names of operations that system calls take, where the whole value is one name. */
+/*
+ * Names of operations that system calls take, where the whole value (ALL) is one name.  The values
+ * are those of x86 and most other machines, as in syscall_flags.h.
+ */
 #ifndef _KT_SYSCALL_OPTIONS_H
 #define _KT_SYSCALL_OPTIONS_H
 

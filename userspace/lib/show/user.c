@@ -365,8 +365,9 @@ char *kt_show_extra(char *p, const struct kt_line *l)
 }
 
 /*
- * Put a tracepoint of another tracer, whose fields are pairs: they may be so many that an
- * array of them needs memory.  Return: the end; NULL if its arguments are something else.
+ * Put a tracepoint of another tracer, which has a name, as the caller knows.  Its fields are pairs:
+ * they may be so many that an array of them needs memory.
+ * Return: the end; NULL if its arguments are something else.
  */
 static char *put_tracepoint(char *p, const struct kt_line *l)
 {

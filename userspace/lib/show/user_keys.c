@@ -45,6 +45,7 @@ static int number_field(struct kt_user_keys *k, struct kt_user_field *f)
 	f->more = 0;
 	if (is_key_taken(k, f, 0)) {
 		entry = kt_map_find(&k->taken, k->event, hash);
+		/* The second field of a name is NAME_2. */
 		f->more = (uint32_t)kt_max(entry ? entry->value : 0, 1);
 		do {
 			f->more++;

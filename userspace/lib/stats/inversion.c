@@ -81,7 +81,8 @@ static void end_mutex_wait(struct waits *w, struct wait *wait)
 
 /*
  * Begin a wait if the event is one that is an inversion, and count it.  Beyond WAITS it is only
- * counted.  Return: true if it is one.
+ * counted.  While one thread waits for a mutex, further ones do not count.
+ * Return: true if it is one.
  */
 static bool begin_wait(struct waits *w, const struct ktape_rtos_event *e, uint64_t i)
 {
@@ -148,6 +149,7 @@ int kt_rtos_inversions(struct ktape_rtos *r, struct kt_rtos_events *events)
 	w->r = r;
 	w->events = events;
 	w->list = list;
+	/* kt_rtos_fill() has moved the events, so the lists of threads are made again. */
 	kt_rtos_forget(r, events);
 	kt_rtos_link(r, events);
 	for (uint64_t i = events->nr; i--;) {

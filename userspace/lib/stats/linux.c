@@ -272,6 +272,7 @@ static bool count_missing(struct ktape_linux *l, struct kt_sl_cpu *c,
 		c->result.late = true;
 		return n->ring == KTAPE_RING_EVENT;
 	}
+	/* A part that continues a loss may be the first one since ktape_linux_restart(). */
 	l->uncounted += !count;
 	l->lost_to = kt_max(l->lost_to, n->to);
 	c->result.gaps += !n->continued;

@@ -33,6 +33,7 @@ const char *ktape_series_name(unsigned int kind)
 	return kind < KTAPE_SERIES_KINDS ? kinds[kind].name : NULL;
 }
 
+/* Set the name of a series' key, as it was at the time of @e. */
 static void set_series_name(const struct ktape_linux *l, struct ktape_series *s,
 			    const struct ktape_event *e)
 {

@@ -31,7 +31,7 @@ int kt_sl_switch(struct ktape_linux *l, struct kt_sl_cpu *c,
 {
 	int32_t prev = (int32_t)ktape_event_arg(e, 0);
 	int32_t next = (int32_t)ktape_event_arg(e, 1);
-	uint32_t state = e->dat20 >> 16 & 15;
+	uint32_t state = e->dat20 >> 16 & 15; /* in which prev leaves */
 	bool ready = state == KTAPE_STATE_R || state == KTAPE_STATE_PREEMPTED;
 	struct ktape_linux_thread *t;
 	int err = 0;

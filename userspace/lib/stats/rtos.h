@@ -111,7 +111,11 @@ struct kt_rtos_thread *kt_rtos_find(const struct ktape_rtos *r, uint32_t address
 struct kt_rtos_thread *kt_rtos_add(struct ktape_rtos *r, uint32_t address);
 int kt_rtos_make_room(struct kt_rtos_events *events, uint64_t nr);
 
-/* context.c */
+/*
+ * context.c, for one core: kt_rtos_contexts() sets what runs after each event, kt_rtos_fill()
+ * inserts RUNNING events.  kt_rtos_link() makes the list of each thread, for kt_rtos_next_of(); if
+ * there are lists already, kt_rtos_forget() comes before.
+ */
 void kt_rtos_forget(struct ktape_rtos *r, const struct kt_rtos_events *events);
 void kt_rtos_link(struct ktape_rtos *r, struct kt_rtos_events *events);
 uint64_t kt_rtos_next_of(struct kt_rtos_thread *t,

@@ -57,6 +57,7 @@ static int grow_table(struct ktape_rtos *r)
 	r->table = table;
 	r->table_size = room * 2;
 	r->room_threads = room;
+	/* Backwards: the first thread with an address keeps the slot. */
 	for (uint32_t i = r->nr_threads; i--;)
 		*thread_slot(r, r->threads[i].t.address) = i + 1;
 	return 0;

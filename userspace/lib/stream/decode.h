@@ -29,7 +29,10 @@ struct ktape_decoder {
 	struct kt_switch last[KT_CPUS_MAX];
 };
 
-/* decode.c */
+/*
+ * decode.c.  kt_decoder_packet() returns true if the thread in a header is that of the first record
+ * only.  kt_decoder_follow() is for switches, context records and call stacks.
+ */
 bool kt_decoder_packet(struct ktape_decoder *d, const uint8_t *head);
 void kt_decoder_follow(struct ktape_decoder *d, struct ktape_event *event);
 

@@ -242,6 +242,7 @@ struct kt_typed {
 	size_t len;
 };
 
+/* fields.c: kt_typed_next() never fails; what it cannot read is KT_TYPED_BYTES up to @end */
 void kt_typed_next(const uint8_t **at, const uint8_t *end, struct kt_typed *t);
 uint64_t kt_typed_extend(unsigned int format, uint64_t value);
 unsigned int kt_typed_size(unsigned int format);

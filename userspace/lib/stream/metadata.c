@@ -240,6 +240,7 @@ int ktape_metadata_add(char **text, size_t *len, const char *key, const char *va
 	if (!env)
 		return -EBADMSG;
 	at = (size_t)(env - *text);
+	/* A key that is there already keeps its value. */
 	if (has_key(env, *len - at, key))
 		return 0;
 	longer = malloc(*len + more + 1);

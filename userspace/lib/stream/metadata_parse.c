@@ -313,6 +313,7 @@ static bool take_ours(struct parser *p)
 	return true;
 }
 
+/* Take all values and event descriptions of the text; what is not understood is passed over. */
 static void parse_tokens(struct parser *p)
 {
 	static const struct token end = { TOKEN_SIGN, ";", 1 };

@@ -3,9 +3,9 @@
  * Packets and the records in them, read from memory that cannot be trusted.
  *
  * The bytes come from a file or from a mapped ring that the kernel may overwrite
- * while it is read.  Therefore nothing outside the content of a packet is read,
- * whatever lengths the records claim, and each word of a record is loaded once and
- * the copy is checked.
+ * while it is read.  Therefore nothing outside the content of a packet is read, whatever
+ * lengths the records claim.  The first word of a record is loaded once and the copy is
+ * checked; the size of a blob is loaded twice, and the second time cut to the record's end.
  *
  * This header is not about files: scan.h finds packets, event.h finds fields.
  *

@@ -74,6 +74,10 @@ static void scan_notify(const struct kt_scan *s, unsigned int kind,
 		s->report(s->arg, kind, error);
 }
 
+/*
+ * Move the head to the begin of the buffer, which gets room for @n bytes.
+ * Return: 0, -ENOBUFS if the budget is used up, or -ENOMEM.
+ */
 static int scan_make_room(struct kt_scan *s, size_t n)
 {
 	size_t cap = kt_max(n, CHUNK);
@@ -223,7 +227,7 @@ static int seek_forward(struct kt_scan *s, uint64_t n)
 
 /*
  * Skip @n bytes.  Stops at the end of the input: compare @offset.
- * Return: 0 or negative errno; 0 if the bytes are in the buffer.
+ * Return: 0 or negative errno; bytes that are in the buffer are skipped without an error.
  */
 int kt_scan_skip(struct kt_scan *s, uint64_t n)
 {

@@ -32,6 +32,10 @@ struct kt_state {
 	uint32_t filter[KT_FILTER_KINDS][2];
 };
 
+/*
+ * kt_state_learn() takes the records of a packet of a control ring, kt_state_write() adds those
+ * that announce the state, and returns as ktape_build_add().  kt_state_equal() compares two CPUs.
+ */
 void kt_state_learn(struct kt_state *state, const uint8_t *packet, size_t len);
 bool kt_state_equal(const struct kt_state *a, const struct kt_state *b);
 int kt_state_write(const struct kt_state *state, struct ktape_builder *b,

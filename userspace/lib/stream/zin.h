@@ -11,7 +11,7 @@
 #define KT_ZSTD_MAGIC 0xfd2fb528U
 #define KT_ZIN_MARK   4U /* bytes that identify a compressed input */
 
-/* A compressed file or pipe that is being read. */
+/* A compressed file or pipe that is being read.  Its descriptor stays the caller's. */
 struct kt_zin;
 
 /**

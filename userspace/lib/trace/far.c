@@ -34,7 +34,7 @@ static uint64_t last_tick(const struct ktape_info *info)
 	return kt_min(ticks, UINT64_MAX - info->offset);
 }
 
-/* Take the frequency of the clock, which some formats learn while they are read. */
+/* Compute from where on times are too large, again when a format learns the clock's frequency. */
 void kt_far_set(struct ktape_trace *t)
 {
 	t->far_freq = t->info.freq;

@@ -67,6 +67,7 @@ static int fetch_file(struct kt_stream *s, struct kt_content *content)
 	return 1;
 }
 
+/* Make a stream's buffer large enough for a packet, out of the trace's budget. */
 static int make_packet_room(struct ktape_trace *t, struct kt_stream *s, uint64_t size)
 {
 	uint8_t *buf;
@@ -142,7 +143,7 @@ static int fetch_slice(struct kt_stream *s, struct kt_content *content)
 
 /*
  * Get the next packet of a stream: @content is valid until the next call for the stream.
- * Streams may fetch at the same time, each in one thread.
+ * Streams may fetch at the same time, each in one thread, unless the trace is live (a queue).
  * Return: 1, 0 at the end, -EAGAIN if the scanner works stepwise, or negative errno.
  */
 int kt_stream_fetch(struct ktape_trace *t, struct kt_stream *s,

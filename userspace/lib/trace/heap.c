@@ -2,6 +2,7 @@
 /* The heap of a trace's streams, which is ordered by their next events. */
 #include "trace/trace.h"
 
+/* Move the stream at @at down, behind those whose events come earlier. */
 static void sink_stream(struct ktape_trace *t, size_t at)
 {
 	struct kt_stream *s = t->heap[at];
@@ -19,6 +20,7 @@ static void sink_stream(struct ktape_trace *t, size_t at)
 	t->heap[at] = s;
 }
 
+/* Move the stream at @at up, before those whose events come later. */
 static void raise_stream(struct ktape_trace *t, size_t at)
 {
 	struct kt_stream *s = t->heap[at];

@@ -164,6 +164,7 @@ int kt_lane_adopt(struct kt_stream *s)
 	s->lane->in_use = true;
 	s->packet.data = slot->data;
 	e->args = slot->data + ((const uint8_t *)e->args - from);
+	/* @extra stays: after kt_lane_fill() may have overwritten it, the event is read again. */
 	if (e->blob)
 		e->blob = slot->data + ((const uint8_t *)e->blob - from);
 	return 0;

@@ -60,6 +60,12 @@ struct kt_lane {
 	struct kt_lane_slot slots[KT_LANE_SLOTS];
 };
 
+/*
+ * A stream gets a lane by kt_lane_new() before its first packet, or by kt_lane_adopt() while it
+ * reads one.  Packets are read ahead by kt_lane_prepare(), which takes the memory, and
+ * kt_lane_fill(), in any thread; both again while kt_lane_waits().  kt_lane_pass() leaves packets
+ * behind.
+ */
 int kt_lane_new(struct kt_stream *s);
 int kt_lane_adopt(struct kt_stream *s);
 size_t kt_lane_room(const struct kt_lane *lane, size_t bytes);

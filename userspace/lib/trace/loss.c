@@ -263,6 +263,7 @@ void kt_loss_stream_end(struct ktape_trace *t, struct kt_stream *s)
 {
 	bool ended = s->source != KT_SOURCE_QUEUE || t->ended;
 
+	/* What is damaged in the common input, behind its last packet, may have been its packets. */
 	if (ended && s->source != KT_SOURCE_FILE && t->missing &&
 	    s->offset < t->missing_at) {
 		s->missing = true;
@@ -323,6 +324,7 @@ void kt_loss_end(struct ktape_trace *t)
 		uint64_t to = kt_max(kt_max(from, t->last_ts), s->ts_end);
 
 		kt_loss_stream_end(t, s);
+		/* Unless the parts that kt_loss_before() has reported reach the end already. */
 		if (s->missing && (to > from || !s->missing_from))
 			report_missing(t, s, from, to, s->missing_from);
 		s->missing = false;

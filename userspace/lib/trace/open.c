@@ -101,6 +101,10 @@ static int use_metadata(struct ktape_trace *t, const void *metadata, size_t len,
 	return err;
 }
 
+/*
+ * Read the metadata of a directory, compressed or not.  Return: 0, -ENOENT if it has none, -EBADMSG
+ * or another negative errno.
+ */
 static int read_trace_metadata(struct ktape_trace *t, int dir,
 			       struct ktape_error *error)
 {
@@ -155,7 +159,7 @@ static int learn_trace_names(struct ktape_trace *t, struct kt_stream *s)
 	return ret;
 }
 
-/* Load the first packet of each stream. */
+/* Load the first packet of each stream.  Return: 0 or negative errno. */
 int kt_trace_begin(struct ktape_trace *t)
 {
 	int err = 0;

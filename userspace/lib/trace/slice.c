@@ -26,8 +26,8 @@
 #define BYTES_ALL	(64U << 10) /* of records in a slice, of all streams */
 #define BYTES_EACH	(4U << 10)  /* of each stream, at least */
 #define RECORDS_TYPICAL 5000U	    /* in so many bytes */
-#define DELAY_MIN	64U
-#define DELAY_MAX	(1U << 16)
+#define DELAY_MIN	64U /* events one by one, before slices are tried again */
+#define DELAY_MAX	(1U << 16) /* the same, at most */
 #define FEW		1024U /* records that were not worth the preparation */
 #define FEW_EACH	32U   /* the same for each stream */
 #define SPARE		(4U << 20) /* bytes that must be left for everything else */
@@ -328,6 +328,7 @@ int kt_slices_pass_some(struct kt_slices *sl)
 	uint64_t passed = sl->passed;
 	int ret = kt_merge_settle(sl->t), err;
 
+	/* The caller reads no further, so the losses that wait have no other place. */
 	if (ret) {
 		kt_loss_until(sl->t, UINT64_MAX);
 		return ret;

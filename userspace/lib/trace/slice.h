@@ -117,7 +117,7 @@ struct kt_slice {
  * @work: read all events of @slice->trace, in any thread; may be called again for the
  *	same slice
  * @take: take the results, in order of the slices; 1 = no further slice is needed
- * @most: return how many events the caller can take
+ * @most: return how many events the caller can take in all slices that it has not taken yet
  * @release: free @slice->own, which may be NULL
  */
 struct kt_slices_how {
@@ -183,7 +183,7 @@ struct kt_reader {
  * @given: number of slices that were cut
  * @taken: of these, those whose results were taken
  * @flying: records of slices that were cut and not taken yet
- * @stopped: the caller needs no further slice, or there is no memory for one
+ * @stopped: the caller needs no further slice, there is no memory for one, or an error came
  * @names: names in event rings since the registry of @t got any
  * @nr_names: entries of @names
  * @room_names: room for entries
@@ -232,7 +232,11 @@ int kt_slices_new(struct ktape_trace *t, const struct kt_slices_how *how,
 int kt_slices_pass_some(struct kt_slices *sl);
 void kt_slices_free(struct kt_slices *sl);
 
-/* slice_cursor.c */
+/*
+ * slice_cursor.c.  After kt_cursors_begin() come, for each slice, kt_cursors_fill(),
+ * kt_slice_cut(), kt_slice_build() and kt_cursors_go(), and kt_cursors_pass() when its results were
+ * taken; kt_cursors_end() when all were.
+ */
 bool kt_cursors_begin(struct kt_slices *sl);
 int kt_cursors_fill(struct kt_slices *sl);
 void kt_cursors_go(struct kt_slices *sl);

@@ -156,7 +156,10 @@ void kt_cursors_pass(const struct kt_slice *slice)
 	}
 }
 
-/* Put the streams of the trace where the cursors are.  No slice is in use any more. */
+/*
+ * Put the streams of the trace where the cursors are.  No slice is in use any more, so the first
+ * slot of each lane is the packet of the cursor.
+ */
 void kt_cursors_end(struct kt_slices *sl)
 {
 	for (size_t i = 0; i < sl->nr; i++) {

@@ -16,6 +16,7 @@
 int kt_names_new(struct kt_slices *sl)
 {
 	sl->turn = 1;
+	/* The streams of a slice share a quarter of the room. */
 	sl->max_names = kt_max(NAMES_AT_LEAST / 4 / sl->max, 1);
 	sl->max_names = kt_min(sl->max_names, NAMES_EACH);
 	/* For two slices at least. */

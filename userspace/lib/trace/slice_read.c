@@ -66,7 +66,7 @@ void kt_stream_at(struct kt_stream *s, const struct kt_content *content,
 	const char *why;
 
 	kt_packet_begin(&s->packet, head, content->len, NULL, NULL);
-	/* The packet is whole, where a slice ends in it as well. */
+	/* The packet is not cut off, although the slice may have only its begin. */
 	s->packet.truncated = false;
 	s->offset = content->offset;
 	s->fresh = spot->fresh;
@@ -105,6 +105,7 @@ static int learn_slice_names(struct kt_reader *r, const struct kt_slice *slice)
 	return err;
 }
 
+/* Make stream @i of the reader that of share @i of the slice, at its first record. */
 static void begin_share(struct kt_reader *r, size_t i, const struct kt_slice *slice)
 {
 	const struct kt_share *share = &slice->shares[i];

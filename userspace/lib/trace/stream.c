@@ -103,7 +103,7 @@ void kt_stream_forget(struct kt_stream *s)
 	s->gone = false;
 }
 
-/* Append the place of a packet in the pipe-form file. */
+/* Append the place of a packet in the pipe-form file.  Return: 0 or negative errno. */
 int kt_stream_place(struct kt_stream *s, uint64_t offset, uint64_t size)
 {
 	struct kt_budget *budget = &s->trace->budget;
@@ -131,7 +131,7 @@ int kt_stream_place(struct kt_stream *s, uint64_t offset, uint64_t size)
 	return 0;
 }
 
-/* Append a copy of a packet to the queue of a live stream. */
+/* Append a copy of a packet to the queue of a live stream.  Return: 0 or -ENOMEM. */
 int kt_stream_queue(struct ktape_trace *t, struct kt_stream *s,
 		    const uint8_t *data, size_t size, uint64_t offset)
 {
@@ -238,6 +238,7 @@ int kt_stream_load(struct ktape_trace *t, struct kt_stream *s)
 				kt_stream_fetch(t, s, &content)) > 0) {
 		data = content.data;
 		s->offset = content.offset;
+		/* The clock stepped back in the packet before: its last record is later than its end. */
 		held = s->begun && s->packet.ts > s->ts_end ? s->packet.ts : 0;
 		good = kt_loss_good(s);
 		ret = kt_packet_begin(&s->packet, data, content.len,
@@ -246,7 +247,7 @@ int kt_stream_load(struct ktape_trace *t, struct kt_stream *s)
 			s->kind = s->packet.kind;
 			s->cpu = s->packet.cpu;
 			s->fresh = true;
-			/* The packet is whole, where a slice ends in it as well. */
+			/* The packet is not cut off, although the slice may have only its begin. */
 			if (s->source == KT_SOURCE_SLICE)
 				s->packet.truncated = false;
 			s->packet.ts = kt_begin_held(s->packet.ts, held);

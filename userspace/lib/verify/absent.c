@@ -279,6 +279,7 @@ static const char *why_on(const struct ktape_verify *v, uint32_t cpu,
 	return whys[result];
 }
 
+/* Return the result of a CPU (KTAPE_ABSENT_*): PROVED only if nothing speaks against it. */
 static unsigned int absence_on(const struct ktape_verify *v, uint32_t cpu)
 {
 	const struct kt_vcpu *c = cpu < KT_CPUS_MAX ? v->cpus[cpu] : NULL;

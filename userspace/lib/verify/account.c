@@ -6,8 +6,8 @@
  *
  * It begins at 0 if the trace has the first packet of the ring, otherwise at the ledger of a start
  * or at the end of the first closed packet.  It ends at the last ledger or at the last closed
- * packet.  Events between the two that the ring counted, and that are neither
- * records nor filtered nor lost, are
+ * packet.  Events between the two that the ring counted, that are neither records nor filtered
+ * nor lost, and that packets do not report as missed (overwritten before they were read), are
  *
  *	overwritten	before the first packet, in modes that overwrite
  *	cut		before the first packet in other modes, or behind the last packet
@@ -78,7 +78,12 @@ static int64_t unaccounted_behind(const struct kt_vring *r,
 				      unaccounted;
 }
 
-/* Divide the @unaccounted events before the last packet into cut, overwritten and lacking. */
+/*
+ * Divide the @unaccounted events before the last packet into cut, overwritten and lacking.  Only
+ * those before the first packet (front) can be explained: if it is not the ring's first one, the
+ * account begins exactly, and the trace does not continue an earlier piece.  More than @slack
+ * events that are unaccounted for between packets (middle) are lacking.
+ */
 static void divide_rest(const struct ktape_verify *v, const struct kt_vring *r,
 			struct kt_account *a, int64_t unaccounted, int64_t slack)
 {
@@ -109,8 +114,8 @@ static void divide_rest(const struct ktape_verify *v, const struct kt_vring *r,
  * counts an event as filtered or lost before it counts it as emitted.  So at one moment the
  * counter of emitted events may be too small, by at most the number of events that were filtered
  * or lost.  An @early ledger, which is not that of a stop, does not count events that were missed
- * after it: if any were, nothing is compared.  Nor is it if no record was read before the ledger,
- * or there is no ledger at all.
+ * after it: if any were missed, it is not known when, so nothing is compared.  Nor is it if no
+ * record was read before the ledger, or there is no ledger at all.
  */
 static bool is_too_many(const struct kt_vring *r, const struct kt_mark *end,
 			int64_t unaccounted, bool early)
@@ -147,6 +152,7 @@ static void account_ring(const struct ktape_verify *v, const struct kt_vcpu *c,
 		end = r->farthest;
 		ledger = false;
 	}
+	/* At each place whose counters are not exact, nested writers may have counted only. */
 	slack = a->exact && !r->gaps && !end.missed ?
 			0 :
 			(int64_t)(KT_DEPTH * (1 + r->nr_gaps));

@@ -100,7 +100,7 @@ void kt_call_wrong(struct ktape_verify *v, const struct kt_vcpu *c,
 		   const char *format, ...) __attribute__((format(printf, 5, 6)));
 void kt_unsure_end(struct ktape_verify *v);
 
-/* call.c */
+/* call.c: kt_call_entry() returns NULL if there is no room or no memory */
 size_t kt_call_slot(const struct kt_calls *k, int32_t tid);
 struct kt_call *kt_call_entry(struct ktape_verify *v, int32_t tid);
 bool kt_calls_at_limit(const struct kt_calls *k);

@@ -126,6 +126,7 @@ static void end_foreign_thread(struct ktape_verify *v, uint32_t tid)
 		e->value = NR_NONE;
 }
 
+/* Follow a thread's calls.  Only an end with another number than its begin is a violation. */
 static void take_foreign_call(struct ktape_verify *v,
 			      const struct ktape_event *e, bool enters)
 {

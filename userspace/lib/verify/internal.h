@@ -478,7 +478,7 @@ void kt_foreign_event(struct ktape_verify *v, struct kt_vcpu *c,
 		      const struct ktape_event *e);
 void kt_foreign_end(struct ktape_verify *v);
 
-/* report.c */
+/* report.c: violations (wrong), notes, and notes that a part of the trace is missing (cut) */
 void kt_verify_wrong(struct ktape_verify *v, unsigned int rule,
 		     const struct kt_stream *s, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
@@ -503,7 +503,7 @@ void kt_verify_cpu_wrong(struct ktape_verify *v, unsigned int rule,
 			 struct kt_vcpu *c, unsigned int ring, const char *format,
 			 ...) __attribute__((format(printf, 5, 6)));
 
-/* cpu.c */
+/* cpu.c: kt_verify_cpu() returns NULL if the number is too large, or without memory (@failed) */
 struct kt_vcpu *kt_verify_cpu(struct ktape_verify *v, uint32_t cpu);
 bool kt_verify_exhausted(const struct ktape_verify *v, uint32_t cpu,
 			 unsigned int ring);
@@ -516,7 +516,7 @@ uint64_t kt_ring_missed(const struct kt_vring *r);
 uint64_t kt_ring_missed_between(const struct kt_vring *r,
 				const struct kt_counts *now, uint64_t discarded);
 
-/* record.c */
+/* record.c: returns true if the event is also for kt_verify_call() */
 bool kt_verify_local(struct ktape_verify *v, struct kt_vcpu *c,
 		     const struct kt_stream *s, const struct ktape_event *e);
 
@@ -539,7 +539,7 @@ void kt_parts_profile(struct ktape_verify *v, struct kt_vcpu *c,
 		      const struct ktape_event *e);
 void kt_parts_end(struct ktape_verify *v);
 
-/* ledger.c */
+/* ledger.c: kt_verify_ledger() returns true at the ledger of a start */
 bool kt_verify_ledger(struct ktape_verify *v, struct kt_vcpu *c,
 		      const struct ktape_event *e);
 void kt_verify_loss(struct ktape_verify *v, struct kt_vcpu *c,
@@ -560,7 +560,7 @@ void kt_verify_missed(struct ktape_verify *v, const struct ktape_event *e);
 void kt_missed_end(struct ktape_verify *v);
 bool kt_question_is_return(const struct ktape_verify *v);
 
-/* pair.c */
+/* pair.c: kt_verify_pairs() returns whether the calls of the event's thread can be checked */
 void kt_verify_head_thread(struct ktape_verify *v, struct kt_vcpu *c,
 			   const struct kt_stream *s);
 bool kt_verify_pairs(struct ktape_verify *v, struct kt_vcpu *c,

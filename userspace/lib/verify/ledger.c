@@ -219,8 +219,9 @@ static void begin_account(struct kt_vring *r, unsigned int ring, uint64_t ts)
 }
 
 /*
- * Read the ledger of one class.  The control class of the control ring comes last: then
- * the ledgers of all classes are known.
+ * Read the ledger of one class.  In its dat20 are the class (5 bits), the ring (3) and the moment
+ * (3).  The control class of the control ring comes last: then the ledgers of all classes are
+ * known.
  * Return: whether it is the last one of a start.
  */
 bool kt_verify_ledger(struct ktape_verify *v, struct kt_vcpu *c,
@@ -259,7 +260,7 @@ bool kt_verify_ledger(struct ktape_verify *v, struct kt_vcpu *c,
 	return moment == MOMENT_START;
 }
 
-/* Read a loss record. */
+/* Read a loss record.  Class and ring are as in a ledger. */
 void kt_verify_loss(struct ktape_verify *v, struct kt_vcpu *c,
 		    const struct ktape_event *e)
 {

@@ -3,7 +3,7 @@
  * Rule marker: the control records of a CPU must come in this order.
  *
  *	start:	ledger, session on, clocks, filters, profile on
- *	stop:	profile off, ledger, session off
+ *	stop:	profile off, freeze of a full snapshot, ledger, session off
  */
 #include "verify/call.h"
 #include "verify/window.h"
@@ -80,6 +80,7 @@ static void take_session(struct ktape_verify *v, struct kt_vcpu *c,
 	kt_absent_filters(v, c, e->ts);
 }
 
+/* The profile changes: an on-marker lists what is enabled from now on, an off-marker what stays. */
 static void take_marker_profile(struct ktape_verify *v, struct kt_vcpu *c,
 				const struct ktape_event *e)
 {
@@ -125,6 +126,7 @@ static void take_marker_profile(struct ktape_verify *v, struct kt_vcpu *c,
 		c->state = KT_STATE_ENDING;
 }
 
+/* Bits 0 to 4 of dat20 are the kind of the filter, bits 5 and 6 its phase. */
 static void take_marker_filter(struct ktape_verify *v, struct kt_vcpu *c,
 			       const struct ktape_event *e)
 {

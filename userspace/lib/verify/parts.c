@@ -6,6 +6,8 @@
  * is missing as a whole.  The functions here check what holds of a trace that lacks nothing:
  *
  *	- each stream file begins with an empty packet,
+ *	- a ring begins with its first packet, in modes that never overwrite,
+ *	- a start or stop that has begun has all its markers,
  *	- each CPU that the metadata lists has packets,
  *	- a CPU with events has a control ring, and a CPU with a start has an event ring,
  *	- a ring ends with an open packet, or has a ledger that is not older than its end,

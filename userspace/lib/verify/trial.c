@@ -281,7 +281,10 @@ static void trial_next_packet(struct kt_trial *tr)
 		return;
 	}
 	slot = kt_lane_slot(s->lane, tr->slot);
-	/* Damage before the packet, or an error in its place, has to be reported first. */
+	/*
+	 * Damage before the packet, or an error in its place, has to be reported first.  A record of
+	 * the packet before that is later than its end shows that the clock stepped back.
+	 */
 	if (slot->notices || slot->ret <= 0 || s->packet.ts > s->ts_end ||
 	    kt_packet_begin(&s->packet, slot->data, slot->len,
 			    tr->v.trace->info.uuid, NULL) ||
@@ -344,7 +347,10 @@ static bool check_careful(struct kt_trial *tr)
 	return true;
 }
 
-/* Check whether check_quick() can check the events that follow. */
+/*
+ * Check whether check_quick() can check the events that follow: only check_careful() knows what
+ * filters, a stop of the session, held times and doubts mean for an event.
+ */
 static bool is_calm(const struct kt_trial *tr)
 {
 	const struct kt_vcpu *c = &tr->c;

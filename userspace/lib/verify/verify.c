@@ -77,6 +77,7 @@ static void take_verify_notice(void *arg, const struct ktape_notice *n)
 		c->damaged = true;
 		r = &c->ring[n->ring];
 	} else {
+		/* The stream of names is damaged, or a file that may have had some. */
 		v->damaged |= !n->stream;
 		v->names_lost = true;
 	}
@@ -234,6 +235,7 @@ int ktape_verify_run(struct ktape_verify *verify)
 	}
 	if (ret)
 		return ret;
+	/* Windows take what they can check without doubt; the events after that come singly. */
 	while ((ret = kt_windows_pass(v)) >= 0 &&
 	       (ret = ktape_trace_next(v->trace, &v->event)) > 0) {
 		take_verify_event(v, v->event);

@@ -213,7 +213,10 @@ struct kt_windows {
 	struct kt_quick quick[KTAPE_OPCODES];
 };
 
-/* window.c */
+/*
+ * window.c.  Without memory, or where windows cannot be used, kt_windows_new() leaves @v->windows
+ * NULL; then kt_windows_pass() does nothing.  It returns 0 or negative errno.
+ */
 void kt_windows_new(struct ktape_verify *v);
 int kt_windows_pass(struct ktape_verify *v);
 void kt_windows_free(struct kt_windows *w);
@@ -239,10 +242,10 @@ void kt_quick_init(struct kt_windows *w);
 void kt_trial_begin(struct kt_trial *tr);
 void kt_trial_run(struct kt_trial *tr);
 
-/* window_call.c */
+/* window_call.c: false = checking one after the other would find something, not before @until */
 bool kt_runs_agree(struct kt_windows *w, uint64_t *until);
 
-/* window_name.c */
+/* window_name.c: returns 0 or negative errno */
 int kt_items_apply(struct kt_windows *w);
 
 #endif /* _KT_WINDOW_H */

@@ -45,6 +45,7 @@ struct kt_trial *kt_trial_new(struct kt_windows *w)
 	return NULL;
 }
 
+/* Return the slot of a key, which is 0 if the key is not kept.  No key is 0: no type is. */
 static uint64_t *fresh_slot(struct kt_trial *tr, uint64_t key)
 {
 	size_t at = (size_t)kt_hash_mix(key) & (KT_FRESH - 1);

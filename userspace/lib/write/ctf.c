@@ -75,6 +75,7 @@ static void name_ctf_file(const struct kt_ctf_file *f, bool packed,
 		snprintf(name, NAME_SIZE, "registry%s", end);
 }
 
+/* Create the file of a stream; where the file system has no O_DIRECT, without it. */
 static int open_ctf_file(struct ktape_ctf *ctf, struct kt_ctf_file *f)
 {
 	const int flags = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC;
@@ -248,6 +249,7 @@ int kt_ctf_file(struct ktape_ctf *ctf, const uint8_t *head, struct kt_ctf_file *
 	return begin_ctf_file(ctf, f, head);
 }
 
+/* Make the directory or, unless KTAPE_CTF_NEW forbids it, empty or stage one that is there. */
 static int make_directory(struct ktape_ctf *c, const char *metadata, size_t len)
 {
 	int err;

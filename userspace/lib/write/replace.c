@@ -139,7 +139,10 @@ int kt_ctf_make_empty(int fd, bool force)
 	return unlinkat(fd, "metadata", 0) ? -errno : 0;
 }
 
-/* Write the trace to a temporary folder inside its directory, until it is complete. */
+/*
+ * Write the trace to a temporary folder inside its directory, until it is complete.
+ * Return: 0, then @dir is that folder and the stage owns both; or negative errno.
+ */
 int kt_ctf_stage(struct ktape_ctf *ctf)
 {
 	int ret = check_replaced_empty(ctf->dir, ctf->flags & KTAPE_CTF_FORCE);
@@ -171,7 +174,10 @@ int kt_ctf_move(struct ktape_ctf *ctf, int folder)
 	return ret;
 }
 
-/* Move a staged trace to its place, even if a failed write has cut it short. */
+/*
+ * Move a staged trace to its place, even if a failed write has cut it short.
+ * Return: 0, also if the trace is not staged; or negative errno, then it is still staged.
+ */
 int kt_ctf_settle(struct ktape_ctf *ctf)
 {
 	int err;
@@ -188,8 +194,9 @@ int kt_ctf_settle(struct ktape_ctf *ctf)
 }
 
 /*
- * Keep a staged trace in its temporary folder, because it could not be moved.
- * Return: path of the trace, which the caller frees, or NULL if there is no memory.
+ * Keep a trace that is still staged, because it could not be moved, in its temporary folder.
+ * Return: path of the trace, that folder or its place, which the caller frees; NULL if there is no
+ * memory.
  */
 char *kt_ctf_keep(struct ktape_ctf *ctf)
 {

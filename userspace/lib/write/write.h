@@ -85,6 +85,13 @@ struct ktape_ctf {
 	int error;
 };
 
+/*
+ * ktape_ctf_create() makes a trace.  Packets are added by ktape_ctf_append() or, if the caller
+ * writes them itself, in the file of kt_ctf_file().  Of a staged trace kt_ctf_settle() moves the
+ * files to their place, and kt_ctf_keep() leaves them where they are.  ktape_ctf_close() frees the
+ * trace, and removes it if it is still staged (kt_ctf_drop()); kt_ctf_discard() removes it always.
+ */
+
 /* replace.c */
 const char *kt_ctf_prefix(uint32_t kind);
 int kt_ctf_make_empty(int fd, bool force);
