@@ -19,14 +19,22 @@ static void learn_session(struct kt_state *s, const struct ktape_event *e)
 	s->mode = ktape_event_arg(e, 1);
 }
 
+/* An on-marker has the profile; an off-marker what stays of it, nothing at a stop. */
 static void learn_profile(struct kt_state *s, const struct ktape_event *e)
 {
+	const bool on = PHASE(e->dat20, 0) == KTAPE_PHASE_ON;
+	uint64_t left = 0;
+
 	if (e->nargs < 1 || e->blob_size < sizeof(s->mask))
 		return;
-	s->profile = PHASE(e->dat20, 0) == KTAPE_PHASE_ON;
 	s->generation = ktape_event_arg(e, 0);
-	for (unsigned int i = 0; i < KTAPE_MASK_WORDS; i++)
-		s->mask[i] = kt_get64((const uint8_t *)e->blob + i * 8);
+	for (unsigned int i = 0; i < KTAPE_MASK_WORDS; i++) {
+		uint64_t mask = kt_get64((const uint8_t *)e->blob + i * 8);
+
+		s->mask[i] = on ? mask : s->mask[i] & mask;
+		left |= s->mask[i];
+	}
+	s->profile = on || (s->profile && left);
 }
 
 static void learn_filter(struct kt_state *s, const struct ktape_event *e)
