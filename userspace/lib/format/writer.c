@@ -235,12 +235,12 @@ static int setup_sink(struct kt_sink *s, const struct kt_codec_out *codec,
 		err = kt_sink_open_file(s);
 	if (!err)
 		err = s->codec->begin(s);
+	if (!err || !*s->why.text)
+		return err;
 	/* Where begin() says why, an option or the input does not suit the format. */
-	if (err && error && *s->why.text) {
+	if (error)
 		*error = s->why;
-		return err == -EBADMSG ? -EINVAL : err;
-	}
-	return err;
+	return err == -EBADMSG ? -EINVAL : err;
 }
 
 /**
