@@ -61,6 +61,9 @@ static int make_packed_room(struct perf *f)
  * pd_packed_unpack() - unpack the next piece of the compressed record
  * @s: the trace; its @unpacking is cleared at the end of the compressed record
  *
+ * The piece is put behind the @plain_len bytes at @plain.  So before the next call the caller takes
+ * the records that are complete, and moves the rest to the front.
+ *
  * Return: 0 with @plain_len bytes at @plain, or negative errno.
  */
 int pd_packed_unpack(struct kt_import *s)
