@@ -71,7 +71,7 @@ struct kt_layout {
 
 /**
  * struct kt_layouts - all events of a trace
- * @list: by their number
+ * @list: as they were added; by their number from kt_layouts_bind() on
  * @nr: entries of @list
  * @type_size: bytes of the number that a record begins with
  * @long_size: bytes of the kernel's long; 0 = 8

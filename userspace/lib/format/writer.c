@@ -21,8 +21,8 @@ struct ktape_sink {
 };
 
 /*
- * Write the buffer to the file.
- * Return: 0 or the negative errno of the first write that failed.
+ * Write the buffer to the file, and empty it; after an error only that.
+ * Return: @s->error.
  */
 static int flush_buffer(struct kt_sink *s)
 {
@@ -37,9 +37,9 @@ static int flush_buffer(struct kt_sink *s)
  * kt_sink_flush() - write what is in the buffer to the output file
  * @s: the sink
  *
- * A format with its own files calls it at its end.
+ * A format with @own_files that puts bytes here as well calls it at its end.
  *
- * Return: 0 or the negative errno of the first write that failed.
+ * Return: 0 or the negative errno of @s->error.
  */
 int kt_sink_flush(struct kt_sink *s)
 {

@@ -291,9 +291,9 @@ struct html_level {
 /**
  * struct html_exact - the range of which the page has everything; see exact.c
  * @given: there is one
- * @from: its begin, ns since the first event; before that, ns of a clock
- * @to: its end
- * @from_epoch: that clock is the time since the epoch, else CLOCK_MONOTONIC
+ * @from: its begin, as the times of the page; until html_exact_begin(), ns of a clock
+ * @to: its end, likewise
+ * @from_epoch: the clock of @from is the time since the epoch, else CLOCK_MONOTONIC
  * @to_epoch: the same of @to
  * @spans: number of spans in it
  * @events: number of events in it

@@ -103,7 +103,7 @@ static void put_capture_clock(struct pq *pq, uint64_t ts, const char *clock,
 	pq_end(pq, PQ_CLOCK_SNAPSHOT);
 }
 
-/* The clocks as the head of the trace relates them, at the first event. */
+/* The clocks as the head of the trace relates them, at the begin of the trace. */
 static void put_head_clocks(struct pq *pq)
 {
 	const struct ktape_info *i = pq->s->info;

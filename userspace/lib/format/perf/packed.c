@@ -10,7 +10,7 @@
 
 #include "internal.h"
 
-#define RECORD_MAX 65536U
+#define RECORD_MAX 65536U /* bytes: the size of a record has 16 bits */
 /* Bytes unpacked at once: more than a record, so a full step completes at least one. */
 #define STEP (16 * RECORD_MAX)
 #define BLOCK_HEAD \
