@@ -134,7 +134,7 @@ struct kt_codec_out {
 	void (*close)(struct kt_sink *s);
 };
 
-/* format_options.c */
+/* format_options.c.  kt_codec_option() returns NULL for an option that the user did not give. */
 int kt_codec_options_parse(struct kt_codec_options *o, const char *text,
 			   const struct ktape_codec_option *known,
 			   const char *format, struct ktape_error *error);

@@ -97,6 +97,10 @@ struct kt_layouts {
 	size_t room;
 };
 
+/*
+ * First kt_layout_add() for all events and kt_layout_append() for fields of their own, then
+ * kt_layouts_bind().  Records are read after that.
+ */
 int kt_layout_add(struct kt_layouts *l, const char *text, size_t len);
 int kt_layouts_bind(struct kt_layouts *l, struct kt_tp *tp);
 struct kt_layout *kt_layout_find(const struct kt_layouts *l, uint32_t id);

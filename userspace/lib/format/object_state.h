@@ -61,6 +61,7 @@ struct kt_states {
 	size_t room;
 };
 
+/* kt_state_follow() returns true, with @c filled, if the event changes the state of an object. */
 bool kt_state_follow(struct kt_states *states, struct kt_sink *s,
 		     const struct kt_line *l, const struct kt_user_event *t,
 		     struct kt_state_change *c);

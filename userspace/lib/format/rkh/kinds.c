@@ -2,8 +2,9 @@
 /*
  * RKH trace, the trace of a framework for state machines (rkh.c draws it): the table of its events.
  * Each has its name, the types of its fields, a letter each, and their names.  struct kt_rkh_kind
- * explains the letters: s f address of data or code, g signal, n N b B numbers of elements and
- * blocks, z e sizes, t timer, 1 2 4 bytes, p pool, Z text, U typed arguments, M bytes.
+ * explains the letters: s S f address of data, of the sender, of code; g signal; n N b B numbers of
+ * elements and blocks; z e sizes; t timer; 1 2 4 bytes; p pool; Z text; U typed arguments; M bytes.
+ * S, N and B are there only if the configuration says so.
  */
 #include <stddef.h>
 
