@@ -75,7 +75,7 @@ static int chrome_begin(struct kt_sink *s)
 
 /* ---- pieces of an event ----------------------------------------------------- */
 
-/* Begin an event.  put_chrome_args() ends it; one without args ends with a brace. */
+/* Begin an event.  What writes its last member ends it with a brace, as put_chrome_args() does. */
 static char *open_chrome_event(char *p, struct chrome *t, char phase)
 {
 	p = kt_put_str(p, t->next ? ",\n{\"ph\":\"" : "\n{\"ph\":\"");
