@@ -17,7 +17,7 @@
  * @nr: entries of @list
  * @checked: folders without "metadata" whose entries were read
  * @taken: by device and inode: folders that were met, so that each is read once
- * @skip: called for each folder that is left out, with its path and the reason, or NULL
+ * @skip: called for each folder that is left out, with its path and the reason; may be NULL
  * @arg: first argument of @skip
  */
 struct kt_folders {
@@ -29,6 +29,7 @@ struct kt_folders {
 	void *arg;
 };
 
+/* The caller sets @skip and @arg before, and calls kt_folders_free() also if this fails. */
 int kt_folders_find(int folder, struct kt_folders *found);
 void kt_folders_free(struct kt_folders *found);
 

@@ -56,7 +56,7 @@ struct kt_user_event;
  * @next: read the next piece of the input and deliver the events, names and losses in
  *	it, if any, with kt_import_emit(), kt_import_name() and kt_import_lost().
  *	Return 1, 0 at the end of the input, or negative errno (-EBADMSG after
- *	kt_import_fail())
+ *	kt_import_fail(); -EAGAIN: the input has paused, see kt_import.resumes)
  * @json: write a JSON object to @p, with the names that the format itself uses, for
  *	the event that was delivered last, and return the byte after it.  @raw and
  *	@size are kt_delivery.raw and .raw_size.  There is room for
@@ -85,7 +85,8 @@ struct kt_codec_in {
  * @assumed: event() also gets the assumed configuration of an RKH trace, which the
  *	input does not contain (ktape_event_is_assumed())
  * @alone: what event() writes depends on no other event, and it calls nothing of the sink but
- *	kt_sink_room() and kt_sink_done()
+ *	kt_sink_room() and kt_sink_done().  Only with @extra and @entries: kt_sink_part_take()
+ *	adds no misses
  * @extra: it has a place for the extra fields of events (ktape_event.extra), or counts
  *	those it has none for; else they are counted as missed
  * @entries: it writes entries of the registry as it writes events, also those that do not fit
@@ -94,7 +95,7 @@ struct kt_codec_in {
  *	opens a file and writes to it what the format puts at kt_sink_room()
  * @large: size of the output in bytes from which @warning holds; 0 = never
  * @warning: a sentence for the user: what such a large output means
- * @begin: write what the format has before the first event
+ * @begin: read the options and write what the format has before the first event
  * @event: write an event; events come in the order of time
  * @notice: write that events were lost; NULL: each loss is counted as missed
  * @attach: keep a JSON text of the caller under a name; NULL = such texts are not kept
@@ -103,8 +104,9 @@ struct kt_codec_in {
  * @flush: with @own_files: write what is buffered; NULL = only @end does
  * @is_staged: with @own_files: return true while the output has a temporary name
  *	other than @stage of the sink; NULL = it never has such a name
- * @move: with @own_files: let the folder that has a temporary name go to another folder,
- *	which the format owns after success; NULL: it never writes a folder
+ * @move: with @own_files: let the folder that has a temporary name go to another folder, if
+ *	what that has may be replaced.  The format owns the descriptor after success.  NULL: it
+ *	never writes a folder
  * @close: free what the state points to; NULL = nothing
  *
  * Functions with a result return 0 or negative errno; -EBADMSG after kt_sink_fail().
@@ -132,7 +134,7 @@ struct kt_codec_out {
 	void (*close)(struct kt_sink *s);
 };
 
-/* format_options.c */
+/* format_options.c.  kt_codec_option() returns NULL for an option that the user did not give. */
 int kt_codec_options_parse(struct kt_codec_options *o, const char *text,
 			   const struct ktape_codec_option *known,
 			   const char *format, struct ktape_error *error);

@@ -15,6 +15,10 @@ enum {
 	KT_FRAME_CUT = -1002   /* the input ends inside the frame */
 };
 
+/*
+ * kt_frames_next() returns the length of the next frame, which stays in the input: the caller skips
+ * it and its flag.  kt_frames_notify() reports a frame that is too long or cut off.
+ */
 int64_t kt_frames_next(struct kt_import *s, uint8_t flag, uint64_t max,
 		       const uint8_t **frame);
 int64_t kt_frames_notify(struct kt_import *s, int64_t len, uint64_t offset,

@@ -42,7 +42,10 @@ static void make_text(struct kt_layout *l)
 	l->fields[l->text].to_text = false;
 }
 
-/* Hide a field, the address of a format: move it behind all fields that are shown. */
+/*
+ * Hide a field, the address of a format: exchange it with the last field, and show one field less.
+ * The last one may have been that of the text.
+ */
 static void hide_ftrace_field(struct kt_layout *l, int16_t field)
 {
 	int16_t last = (int16_t)(l->nr - 1);

@@ -50,6 +50,7 @@ struct kt_ftrace {
 	uint64_t cut;
 };
 
+/* Bind each layout of ftrace before kt_layouts_bind(), finish each record after kt_layout_read(). */
 int kt_ftrace_bind(struct kt_layout *l, bool has_symbols);
 int kt_ftrace_finish(struct kt_ftrace *f, const struct kt_layout *l,
 		     struct kt_symbols *symbols, uint32_t long_size,

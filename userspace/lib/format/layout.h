@@ -71,7 +71,7 @@ struct kt_layout {
 
 /**
  * struct kt_layouts - all events of a trace
- * @list: by their number
+ * @list: as they were added; by their number from kt_layouts_bind() on
  * @nr: entries of @list
  * @type_size: bytes of the number that a record begins with
  * @long_size: bytes of the kernel's long; 0 = 8
@@ -97,6 +97,10 @@ struct kt_layouts {
 	size_t room;
 };
 
+/*
+ * First kt_layout_add() for all events and kt_layout_append() for fields of their own, then
+ * kt_layouts_bind().  Records are read after that.
+ */
 int kt_layout_add(struct kt_layouts *l, const char *text, size_t len);
 int kt_layouts_bind(struct kt_layouts *l, struct kt_tp *tp);
 struct kt_layout *kt_layout_find(const struct kt_layouts *l, uint32_t id);

@@ -10,7 +10,9 @@
  * @holds: checks whether the format has a field
  * @arg: its first argument
  *
- * Return: false if they are more than KT_LEFT_OUT_MAX.
+ * Those in the blob count as one; "full", a call's whole number, counts where 16 bits are too few.
+ *
+ * Return: false if they are more than KT_LEFT_OUT_MAX, or the event table has no place for one.
  */
 bool kt_left_out_find(struct kt_left_out *out, unsigned int opcode,
 		      kt_holds_field *holds, const void *arg)
@@ -21,6 +23,7 @@ bool kt_left_out_find(struct kt_left_out *out, unsigned int opcode,
 	for (unsigned int i = 0; i < d->nr_fields; i++) {
 		const struct ktape_field *f = &d->fields[i];
 
+		/* PLACE_BLOB is no field: it says that those after it are in the blob. */
 		if (f->place == KTAPE_PLACE_BLOB || holds(arg, f->name))
 			continue;
 		/* The whole number of a system call, beside its lower 16 bits. */
@@ -46,7 +49,7 @@ static bool is_field_kept(const void *names, const char *name)
  * @held: the fields that the format has
  * @nr: entries of @held
  *
- * Return: false if they are too many.
+ * Return: false as kt_left_out_find().
  */
 bool kt_left_out_find_all(struct kt_left_out out[KTAPE_OPCODES],
 			  const struct kt_format_fields *held, size_t nr)

@@ -49,7 +49,8 @@ struct kt_object_state;
 /**
  * struct kt_states - states of all objects so far
  * @places: index in @objects by type and id
- * @objects: mutexes, numbers that calls change, and objects whose kind is known
+ * @objects: those whose next state depends on what was before: mutexes, objects with a number that
+ *	calls change or with a known largest number, objects whose kind was reported
  * @nr: entries of @objects in use
  * @room: entries of @objects allocated
  */
@@ -60,6 +61,7 @@ struct kt_states {
 	size_t room;
 };
 
+/* kt_state_follow() returns true, with @c filled, if the event changes the state of an object. */
 bool kt_state_follow(struct kt_states *states, struct kt_sink *s,
 		     const struct kt_line *l, const struct kt_user_event *t,
 		     struct kt_state_change *c);

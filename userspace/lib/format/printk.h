@@ -57,6 +57,7 @@ struct kt_printk_args {
 
 #define KT_PRINTK_MAX 65535U /* characters of a text that is made */
 
+/* kt_printk_take() owns @text, which is from malloc(). */
 int kt_printk_take(struct kt_printk *p, char *text, size_t len);
 const char *kt_printk_find(const struct kt_printk *p, uint64_t address);
 size_t kt_printk_format(char *to, size_t room, const char *format,

@@ -188,6 +188,11 @@ struct kt_tp {
 
 extern const struct kt_user_format kt_tp_user;
 
+/*
+ * Besides kt_tp_bind() and kt_tp_emit(): kt_tp_task() and kt_tp_process() take what the input says
+ * of threads outside of events, kt_tp_lost() a loss.  At the end kt_tp_end() reports what was left
+ * out, and kt_tp_free() frees all.
+ */
 int kt_tp_bind(struct kt_tp *tp, struct kt_tp_class *c);
 int kt_tp_bind_user(struct kt_tp *tp, struct kt_tp_class *c);
 int kt_tp_emit(struct kt_tp *tp, struct kt_tp_class *c, struct kt_delivery *at,

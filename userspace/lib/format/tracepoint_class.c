@@ -56,7 +56,7 @@ static int16_t fit_second(const struct kt_tp_class *c, int16_t field, uint8_t ho
 	return fits ? field : -1;
 }
 
-/* Bind the fields of @c to those of its row.  Return: false if the first is missing. */
+/* Bind the fields of @c to those of its row.  Return: false if the first cannot be bound. */
 static bool bind_row(struct kt_tp_class *c)
 {
 	const struct ktape_event_desc *d = ktape_event_desc(c->row->opcode);
@@ -67,6 +67,7 @@ static bool bind_row(struct kt_tp_class *c)
 		c->from[i] = c->comm[i] = -1;
 		if (!s->to)
 			continue;
+		/* LTTng has child_tid and child_pid; the others' child_pid is the thread's id. */
 		if (s->how != KT_TP_PROCESS || find_field(c, "child_tid") >= 0)
 			c->from[i] = fit_first(c, find_field(c, s->from), s->how);
 		c->comm[i] = fit_second(c, find_field(c, s->comm), s->how);

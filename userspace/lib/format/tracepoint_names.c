@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Names that events of other tracers bring along, of threads, functions and network devices:
- * each is delivered once.
+ * Names that events of other tracers bring along, of threads, interrupts, functions and network
+ * devices.  Each is delivered once, that of a thread again when the name or the process changes.
  */
 #include "util/hash.h"
 
@@ -11,7 +11,7 @@
 
 /*
  * Find the entry for @kind and @key in a map, or make it; then *@is_new is set.  If the map has
- * REMEMBERED_MAX entries, none is made: *@e is NULL.
+ * REMEMBERED_MAX entries, none is made: *@e is NULL, and a name is not delivered.
  * Return: 0 or -ENOMEM.
  */
 int kt_tp_remember(struct kt_map *map, uint32_t kind, uint64_t key,

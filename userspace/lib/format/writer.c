@@ -21,8 +21,8 @@ struct ktape_sink {
 };
 
 /*
- * Write the buffer to the file.
- * Return: 0 or the negative errno of the first write that failed.
+ * Write the buffer to the file, and empty it; after an error only that.
+ * Return: @s->error.
  */
 static int flush_buffer(struct kt_sink *s)
 {
@@ -37,9 +37,9 @@ static int flush_buffer(struct kt_sink *s)
  * kt_sink_flush() - write what is in the buffer to the output file
  * @s: the sink
  *
- * A format with its own files calls it at its end.
+ * A format with @own_files that puts bytes here as well calls it at its end.
  *
- * Return: 0 or the negative errno of the first write that failed.
+ * Return: 0 or the negative errno of @s->error.
  */
 int kt_sink_flush(struct kt_sink *s)
 {
@@ -235,12 +235,12 @@ static int setup_sink(struct kt_sink *s, const struct kt_codec_out *codec,
 		err = kt_sink_open_file(s);
 	if (!err)
 		err = s->codec->begin(s);
+	if (!err || !*s->why.text)
+		return err;
 	/* Where begin() says why, an option or the input does not suit the format. */
-	if (err && error && *s->why.text) {
+	if (error)
 		*error = s->why;
-		return err == -EBADMSG ? -EINVAL : err;
-	}
-	return err;
+	return err == -EBADMSG ? -EINVAL : err;
 }
 
 /**
@@ -316,8 +316,9 @@ void kt_sink_part_begin(struct ktape_sink *part, const struct ktape_registry *re
 }
 
 /*
- * Append a part to the output; ktape_sink_event() has returned errors of the part itself.  It
- * has counted no misses: event() of such a format does not (struct kt_codec_out.alone).
+ * Append a part to the output; ktape_sink_event() has returned errors of the part itself.  Misses
+ * of the part need not be added, because there are none: event() of a format that is alone counts
+ * none, and ktape_sink_event() counts some only for formats without kt_codec_out.entries or .extra.
  * Return: 0 or negative errno.
  */
 int kt_sink_part_take(struct ktape_sink *sink, const struct ktape_sink *part)
@@ -432,7 +433,11 @@ bool ktape_sink_is_staged(const struct ktape_sink *sink)
 	       (s->codec->is_staged && s->codec->is_staged(s));
 }
 
-/* Let a folder that has a temporary name go to another folder, made if needed. */
+/*
+ * Let a folder that has a temporary name go to another folder, which is made.  If somebody else has
+ * made it meanwhile, the format's move() accepts it or not; so after an error it is removed only if
+ * it was made here.
+ */
 static int move_folder(struct kt_sink *s, const char *path)
 {
 	bool made = !mkdir(path, MODE_DIR);
@@ -440,7 +445,7 @@ static int move_folder(struct kt_sink *s, const char *path)
 
 	if (!made && errno != EEXIST)
 		return -errno;
-	/* It has a new name: a link that someone puts there meanwhile is not followed. */
+	/* The caller has chosen a name that nothing had: a link put there since is not followed. */
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
@@ -456,15 +461,18 @@ static int move_folder(struct kt_sink *s, const char *path)
 /**
  * kt_sink_move() - Let an output that has a temporary name get another final name
  * @sink: the output, for which ktape_sink_is_staged()
- * @path: the name, which nothing has; for a file in the folder of the first one
+ * @path: the name, which nothing had when the caller chose it; for a file in the folder of the
+ *	first one
  *
- * Return: 0 or negative errno; then the output has its first name.
+ * Return: 0; -EEXIST if something has the name by now that must stay; or another negative errno.
+ * After an error the output will get its first name.
  */
 int kt_sink_move(struct ktape_sink *sink, const char *path)
 {
 	struct kt_sink *s = &sink->s;
 	const char *slash = strrchr(path, '/');
 
+	/* A staged file.  Of a folder, a format may have its own stage, so its move() is asked. */
 	if (kt_stage_is_open(&s->stage) && s->stage.inner < 0)
 		return kt_stage_rename(&s->stage, slash ? slash + 1 : path);
 	return s->codec->move ? move_folder(s, path) : -EOPNOTSUPP;

@@ -22,16 +22,18 @@
  * @path: name of the output; "-" = standard output
  * @flags: KTAPE_SINK_*
  * @state: state of the format, kt_codec_out.size bytes
- * @fd: the output file, -1 = none (@own_files of the format)
+ * @fd: the output file, -1 = none; a format with @own_files may open it (kt_sink_open_file())
  * @owned: @fd is to be closed: it is not standard output
- * @stage: temporary name of @fd, or of the directory that the format writes
+ * @stage: temporary name of @fd, or of the directory that the format writes, unless the format
+ *	has a stage of its own (kt_codec_out.is_staged)
  * @seekable: @fd is a regular file, so kt_sink_patch() works
  * @buf: bytes that were not yet written to @fd
  * @len: number of bytes in @buf
  * @cap: bytes allocated for @buf
- * @offset: bytes written to @fd
+ * @offset: bytes of the output before those in @buf; a format with @own_files counts its own
  * @part: the output stays in @buf, see kt_sink_part_new()
- * @error: errno (negative) of the first write that failed, 0 = none
+ * @error: negative errno of a write that failed, of memory that is missing, or set by the format,
+ *	0 = none.  From then on no event is written
  * @finished: end() was called
  * @why: why begin(), event() or end() failed, in a sentence
  * @misses: what the format could not hold, and how often

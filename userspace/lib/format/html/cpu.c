@@ -153,7 +153,7 @@ static void begin_html_irq(struct html *h, struct html_cpu *c,
 						 now };
 }
 
-/* End the innermost interrupt of a kind, and those in it, whose ends are missing. */
+/* End the innermost interrupt of a kind.  Those in it, whose ends are missing, get no span. */
 static void end_html_irq(struct html *h, struct html_cpu *c,
 			 const struct kt_line *l, const struct irq *irq, int64_t now)
 {
@@ -303,6 +303,8 @@ void html_cpu_lost(struct html *h, const struct ktape_notice *n)
  * @h: the page
  * @cpu: the CPU
  * @now: the time
+ *
+ * If that holds for all CPUs, nothing is known about the threads either.
  */
 void html_cpu_off(struct html *h, uint32_t cpu, int64_t now)
 {

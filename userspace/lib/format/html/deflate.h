@@ -20,6 +20,7 @@ struct kt_deflate {
 	uint32_t chain[KT_DEFLATE_WINDOW];
 };
 
+/* kt_deflate() returns how many bytes it has put to @to: kt_deflate_bound() of them at most. */
 size_t kt_deflate_bound(size_t len);
 size_t kt_deflate(struct kt_deflate *d, const uint8_t *from, size_t len,
 		  uint8_t *to);

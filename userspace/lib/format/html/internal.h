@@ -36,7 +36,7 @@
 #define HTML_VALUES  1000000U /* values of counters */
 #define HTML_OPEN    (1U << 20) /* threads, requests and marks that are followed */
 #define HTML_NEST    16U	/* most nested interrupts of a CPU */
-#define HTML_RINGS   2U		/* of a CPU */
+#define HTML_RINGS   2U		/* of a CPU: event ring, control ring */
 #define HTML_CHUNK   8192U	/* events or spans in a block */
 
 /* Kinds of spans.  userspace/viewer/kinds.mjs has the same numbers. */
@@ -142,12 +142,12 @@ struct html_irq {
  * struct html_recorded - what is recorded on a CPU; see recorded.c
  * @profiled: a profile was recorded, @mask is valid
  * @mask: bit n: opcode n is enabled; all 0: nothing is recorded
- * @since: since when
+ * @since: since when @mask holds
  * @filters: bit n: the filter of kind n is in force
- * @entries: of these filters
- * @filtered_since: since when each is
+ * @entries: by kind of filter: its entries
+ * @filtered_since: by kind of filter: since when it is in force
  * @held: events that filters blocked up to now, by class
- * @held_since: time of the ledger that said so
+ * @held_since: time of the ledger that said so, by class
  * @filter_from: begin of the CPU's first filter; INT64_MAX = none
  * @filter_to: end of the filter that ended last
  */
@@ -184,12 +184,12 @@ struct html_cost {
  * @known: @tid runs
  * @tid: running thread
  * @name: its name
- * @since: since when
+ * @since: since when it runs
  * @flags: of its span: HTML_NO_BEGIN or 0
  * @depth: running interrupt handlers
  * @irqs: these, the innermost last
- * @losses: the last loss of each ring, @kind HTML_LOST; its @dur grows while it goes on.  @kind
- *	HTML_RUN, 0: none
+ * @losses: the last loss of each ring, that of the control ring second; its @dur grows while it
+ *	goes on.  @kind HTML_LOST; HTML_RUN, which is 0: there is none
  * @recorded: what is recorded
  * @cost: what the tracer costs
  */
@@ -219,14 +219,14 @@ enum html_doing { HTML_UNKNOWN, HTML_RUNS, HTML_READY, HTML_BLOCKED };
  * @reason: string: why it blocks
  * @since: since when it does @doing
  * @state: enum ktape_task_state with which it left the CPU
- * @woken: it was woken since then
- * @waking: when: at the first of sched_waking and sched_wakeup
+ * @woken: it was woken since it left the CPU
+ * @waking: when that was: the first of sched_waking and sched_wakeup; valid if @woken
  * @ready: when it stood in a run queue; valid if @queued
  * @queued: see @ready
  * @waker: the thread that woke it, -1 = not known
  * @cpu: CPU where it runs or ran last
  * @queue: CPU in whose run queue it stands while it is runnable
- * @queue_since: since when; valid if @moved
+ * @queue_since: since when it stands there; valid if @queued or runnable
  * @moved: it stood in another run queue before, in this wait
  * @in_call: a system call is open
  * @call: its number
@@ -291,9 +291,9 @@ struct html_level {
 /**
  * struct html_exact - the range of which the page has everything; see exact.c
  * @given: there is one
- * @from: its begin, ns since the first event; before that, ns of a clock
- * @to: its end
- * @from_epoch: that clock is the time since the epoch, else CLOCK_MONOTONIC
+ * @from: its begin, as the times of the page; until html_exact_begin(), ns of a clock
+ * @to: its end, likewise
+ * @from_epoch: the clock of @from is the time since the epoch, else CLOCK_MONOTONIC
  * @to_epoch: the same of @to
  * @spans: number of spans in it
  * @events: number of events in it

@@ -21,7 +21,7 @@
  * @tid: thread id
  *
  * Return: the thread, valid until the next call; NULL for the idle task, an unknown
- * thread, or if there are too many.
+ * thread, if there are too many, which is counted, or after html_no_memory().
  */
 struct html_thread *html_thread(struct html *h, int32_t tid)
 {
@@ -58,7 +58,10 @@ struct html_thread *html_thread(struct html *h, int32_t tid)
 	return more;
 }
 
-/* Add a span of a thread from @begin to @end, unless it is empty. */
+/*
+ * Add a span of a thread from @begin to @end, unless it is empty.  A call is added in any case: it
+ * has happened, even if the clock shows one time at its begin and its end.
+ */
 static void add_track_span(struct html *h, const struct html_thread *t,
 			   struct html_span *s, int64_t begin, int64_t end)
 {

@@ -512,7 +512,7 @@ struct ctf_value {
 	size_t len;
 };
 
-/* ctf.c */
+/* ctf.c.  All return false with @at->why set if the packet cannot be read so. */
 bool ctf_fail(struct ctf_at *at, const char *why);
 bool ctf_align(struct ctf_at *at, unsigned int bits);
 bool ctf_elements(struct ctf_at *at, const struct ctf_type *t, uint64_t *count);

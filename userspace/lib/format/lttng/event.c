@@ -18,7 +18,10 @@ static char *put_raw_words(char *p, const struct ktape_event *e)
 	return e->blob ? kt_put_mem(p, e->blob, e->blob_size) : p;
 }
 
-/* Count the fields that LTTng's event does not have.  Of a call it does not say that it is x32. */
+/*
+ * Count the fields that LTTng's event does not have.  A call has all but one, which says that it is
+ * x32 (@left_out is empty for calls).
+ */
 static void count_lttng_left_out(struct lttng *t, const struct ktape_event *e)
 {
 	if (lt_is_call(e->opcode) && e->dat20 & KT_CALL_X32)

@@ -393,7 +393,7 @@ static int lttng_next(struct kt_import *s)
 		report_outside(s);
 		return 0;
 	}
-	first = (struct lt_stream *)t->queue.list[0];
+	first = (struct lt_stream *)t->queue.list[0]; /* next_event is its first member */
 	ret = first->nr_gaps ? deliver_gap(t, first) : deliver(s, first);
 	if (ret < 0)
 		return ret;

@@ -315,7 +315,7 @@ static struct json *parse_json_value(struct parser *p)
  * @len: bytes of @text
  * @offset: of @text in the metadata, for @error
  * @error: its text is "" before; filled if the text is no JSON
- * @end: set to the first character after the value
+ * @end: set to the first character after the value and the white space behind it
  *
  * Return: the value; NULL if @error is filled, or without memory.
  */

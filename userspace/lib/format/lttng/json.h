@@ -36,6 +36,7 @@ struct json {
 	uint64_t offset;
 };
 
+/* json_parse() parses one value at @text.  All return NULL or false without such a value. */
 const struct json *json_parse(struct ctf *c, const char *text, size_t len,
 			      uint64_t offset, struct ktape_error *error,
 			      const char **end);

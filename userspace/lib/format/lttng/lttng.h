@@ -11,6 +11,10 @@
 extern const struct kt_codec_in kt_lttng_in;
 extern const struct kt_codec_out kt_lttng_out;
 
+/*
+ * Make CTF 2 metadata of @text, those of CTF 1.8; the caller frees @json.
+ * Return: 0, -EBADMSG if @text cannot be parsed, or -ENOMEM.
+ */
 int kt_lttng_ctf2(const char *text, size_t len, char **json, size_t *size);
 
 #endif /* _KT_FORMAT_LTTNG_H */

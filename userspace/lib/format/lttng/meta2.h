@@ -7,7 +7,10 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Write CTF 2 metadata for the streams that @text, metadata of CTF 1.8, describes. */
+/*
+ * Write CTF 2 metadata for the streams that @text, metadata of CTF 1.8, describes.  @keep: keep
+ * @text in them as an attribute.  Return: 0, -EBADMSG if it cannot be parsed, or -ENOMEM.
+ */
 int lt_put_ctf2(FILE *f, const char *text, size_t len, bool keep);
 
 #endif /* _KT_LTTNG_META2_H */

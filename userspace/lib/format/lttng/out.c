@@ -298,7 +298,10 @@ static void extend_packet(struct lttng *t, struct lt_cpu *c, uint64_t ts)
 	c->owed = false;
 }
 
-/* Begin an event with id, time and tid.  Return: where its fields go. */
+/*
+ * Begin an event with id, time and tid, in the room of make_lttng_room().
+ * Return: where its fields go; the caller sets @c->len to their end.
+ */
 static char *open_lttng_event(struct lttng *t, struct lt_cpu *c, uint32_t id,
 			      const struct ktape_event *e)
 {
@@ -360,6 +363,7 @@ static int lttng_event(struct kt_sink *s, const struct ktape_event *e)
 
 	if (e->opcode == KTAPE_TIME_EXTEND || e->cpu >= KT_CPUS_MAX)
 		return 0;
+	/* Only names are there, so what else a damaged stream of names has is no event. */
 	if (e->kind == KTAPE_RING_REGISTRY && e->opcode != KTAPE_EV_REGISTRY)
 		return 0;
 	c = get_stream(t, e->cpu);
@@ -455,7 +459,7 @@ static int lttng_move(struct kt_sink *s, int folder)
 		err = kt_stage_move(&s->stage, folder);
 	if (err)
 		return err;
-	s->flags |= KTAPE_SINK_FORCE;
+	s->flags |= KTAPE_SINK_FORCE; /* commit_lttng_folder() replaces the trace in it */
 	t->dir = s->stage.inner;
 	return 0;
 }

@@ -157,7 +157,7 @@ static int read_head(const struct ctf *c, struct lt_stream *s,
 {
 	struct ctf_at *at = &s->at;
 
-	at->named = c->version == 1;
+	at->named = c->version == 1; /* CTF 1.8 says by names what numbers mean */
 	if (c->packet_header && !ctf_read_struct(at, c->packet_header))
 		return packet_bad(s, at->bit, error, "%s", at->why);
 	if (has_role(at, CTF_MAGIC) && at->roles[CTF_MAGIC] != MAGIC)

@@ -8,7 +8,7 @@
 /**
  * struct lt_trace - a trace: a folder with metadata and streams
  * @path: from the folder that is read, "" = it is that one
- * @folder: the folder
+ * @folder: descriptor of the folder
  * @c: its metadata
  * @classes: by class of @c: how it is mapped; in the memory of @c
  * @bytes: memory of the types of @c, a part of lt_session.bytes
@@ -37,6 +37,10 @@ struct lt_session {
 	size_t bytes;
 };
 
+/*
+ * In this order: read the metadata, map the event classes, close all, also after a failure.
+ * lt_session_time() converts ticks of a clock to the time that is delivered.
+ */
 int lt_session_open(struct kt_import *in, struct lt_session *all);
 int lt_session_bind(struct kt_tp *tp, struct lt_session *all, struct lt_values *v);
 void lt_session_close(struct lt_session *all);

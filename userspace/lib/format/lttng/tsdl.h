@@ -56,7 +56,10 @@ struct tsdl {
 	int failed;
 };
 
-/* tsdl_token.c */
+/*
+ * tsdl_token.c.  After an error there are no more tokens: tsdl_next() finds TSDL_END.  tsdl_bad(),
+ * tsdl_no_memory(), and tsdl_expect() if it fails, return false for the caller to return.
+ */
 bool tsdl_bad(struct tsdl *p, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 bool tsdl_no_memory(struct tsdl *p);
@@ -66,7 +69,7 @@ bool tsdl_accept(struct tsdl *p, const char *word);
 bool tsdl_expect(struct tsdl *p, const char *word);
 void tsdl_skip_statement(struct tsdl *p);
 
-/* tsdl_type.c */
+/* tsdl_type.c.  @outside: @aliases of struct tsdl before the brace that is left */
 const struct ctf_type *tsdl_parse_type(struct tsdl *p);
 bool tsdl_parse_alias(struct tsdl *p);
 void tsdl_leave(struct tsdl *p, const struct tsdl_alias *outside);

@@ -83,8 +83,9 @@ static unsigned int tsdl_digit_of(char c)
 }
 
 /*
- * Take what is behind a backslash.  As for babeltrace2, a number has up to three digits, and its
- * low 8 bits are the character.  Any other character stands for itself.
+ * Take what is behind a backslash; @at is left at its last character.  As for babeltrace2, a number
+ * has up to three digits, and its low 8 bits are the character.  Any other character that has no
+ * meaning stands for itself.
  */
 static char take_escape(const char **at, const char *end)
 {

@@ -107,7 +107,7 @@ struct ctf_word *ctf_word(struct ctf *c, const char *text, size_t len, bool add)
 	uint64_t hash;
 	size_t at;
 
-	if (!c->seed) /* the first name */
+	if (!c->seed) /* the first name; a trace cannot choose names of equal hashes */
 		c->seed = kt_hash_seed(c) | 1;
 	if (add && !grow_words(c))
 		return NULL;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Which fields a CTF type becomes, with which names: for fields.c, which declares the fields of a
- * class, and fields_read.c, which has to find the same ones in each event.  walk.h says what each
- * function does.
+ * class, and fields_read.c, which has to find the same ones in each event.
  *
  * The name of a field is the path to it: s.x, a[0].x.  An array is flat if its elements become
  * fields of their own, at most LT_FLAT; any other one is one field.
  */
 #include "walk.h"
 
+/* Append the name of a member to the path, or an index.  Return: the path's length before. */
 size_t lt_descend(struct lt_walk *w, const char *name)
 {
 	size_t len = strlen(w->path);
@@ -67,6 +67,7 @@ bool lt_is_flat(const struct ctf_type *t)
 	return t->kind == CTF_ARRAY && t->count && flat_size(t, 0) <= LT_FLAT;
 }
 
+/* Return enum kt_tp_type of an array that is one field. */
 uint8_t lt_array_type(const struct ctf_type *t)
 {
 	const struct ctf_type *e = t->element;
@@ -86,6 +87,10 @@ static bool is_float_type(const struct ctf_type *t)
 	return t->kind == CTF_FLOAT && t->size <= 32;
 }
 
+/*
+ * Describe a field of type @t, whose name is the path.  NULL: the labels of the field before it;
+ * kt_tp_name_labels() names them later.
+ */
 void lt_describe_field(struct kt_tp_field *f, struct lt_walk *w,
 		       const struct ctf_type *t)
 {

@@ -22,7 +22,15 @@ static const char *const reasons[COUNTS] = {
 	NULL, NULL, "full", "nested", "too_big", "shed", "rate",
 };
 
-/* Counts of a class in a ring of a CPU at the first ledger record and at the last, and when. */
+/**
+ * struct counts - counts of a class in a ring of a CPU
+ * @first: those at @ts_first: of the first ledger record; 0 if the trace has the session's start,
+ *	at which the class had no record yet
+ * @last: those of the last ledger record
+ * @ts: time of that record
+ * @ts_first: time of the first record, or of that start
+ * @seen: there was a record
+ */
 struct counts {
 	uint64_t first[COUNTS];
 	uint64_t last[COUNTS];
@@ -38,12 +46,12 @@ struct counts {
  * @keys: by CPU, ring and class an index in @counts, and kt_map_entry.extra says that it is set;
  *	by KEY_START and CPU the time of the first start, and enum start
  * @stored: events of the trace, without names
- * @lost: lost events, as far as counted
- * @gaps: number of losses
- * @uncounted: losses without a count
+ * @lost: events lost in gaps (source "gap"), as far as counted
+ * @gaps: number of gaps
+ * @uncounted: gaps without a count
  * @synced: there was a clock_sync
  * @unstable: a clock_sync says that the clock is not stable
- * @mask: last profile of any CPU
+ * @mask: last profile of any CPU that enables an event
  * @profiled: @mask is valid
  * @filters: bit n: a filter of kind n is in force
  * @missed: end of the last interval with missed hits, by opcode and enum ktape_missed
@@ -95,7 +103,7 @@ static void put_capture_clock(struct pq *pq, uint64_t ts, const char *clock,
 	pq_end(pq, PQ_CLOCK_SNAPSHOT);
 }
 
-/* The clocks as the head of the trace relates them, at the first event. */
+/* The clocks as the head of the trace relates them, at the begin of the trace. */
 static void put_head_clocks(struct pq *pq)
 {
 	const struct ktape_info *i = pq->s->info;
@@ -307,9 +315,10 @@ static struct counts *find_counts(struct pq *pq, const struct ktape_event *e)
 
 /*
  * Take the counts of a class from a ledger record.  What counts is the last record minus @first.
- * A trace may begin with the ledger records of the session's start, or later.  Its first record is
- * where a class begins: a session that was started again has counts then.  Classes without
- * events have no record at the start, so if there was one, classes that come later begin at 0.
+ * A trace may begin with the ledger records of the session's start, or later.  The first record of
+ * a class is where it begins: a session that was started again has counts then.  A class without
+ * events has no record at the start.  So if the trace has a start, a class whose first record comes
+ * after it began there with 0.
  */
 static void take_capture_ledger(struct pq *pq, const struct ktape_event *e)
 {
@@ -563,7 +572,7 @@ static void put_capture_row(struct pq *pq)
 
 static void put_capture_system(struct pq *pq)
 {
-	struct kt_pq_rows *r = &pq->rows[PQ_SYSINFO];
+	struct kt_pq_rows *r = &pq->rows[PQ_SYSINFO]; /* no pq_begin(): it has no times */
 	const struct ktape_info *info = pq->s->info;
 	int32_t cpus = 0;
 

@@ -61,6 +61,7 @@ static int make_column_plan(const struct kt_pq_schema *s,
 		const struct ktape_field *f = &d->fields[i];
 		enum role role = column_role_of(f->type);
 
+		/* No field: kt_fields_next() only goes past it. */
 		if (f->place == KTAPE_PLACE_BLOB)
 			continue;
 		plan->columns[plan->fields] = (uint16_t)pq_arg_column(s, f);

@@ -212,8 +212,8 @@ struct pq_ledger;
  * @rows: rows that are not written yet
  * @place: the files
  * @begun: @begin is valid
- * @begin: time of the first event, in ticks
- * @last: time of the last event, in ticks
+ * @begin: time of the first event, or begin of a loss before it, in ticks
+ * @last: the latest time of an event or begin of a loss, in ticks
  * @lost_to: end of the last loss, or when a profile last enabled more events, in ticks:
  *	what began before may have ended unseen, so it has no row, and a marker no duration
  * @late_to: the latest begin of a ring whose beginning was overwritten, in ticks: the
@@ -237,7 +237,7 @@ struct pq_ledger;
  * @words: by enum pq_word, number of the name
  * @turn: changes of the registry's names other than those of threads, plus 1
  * @found: names that were looked up, by hash
- * @ledger: what the module's ledger counts
+ * @ledger: counts, losses and profiles of the trace; see capture.c
  */
 struct pq {
 	struct kt_sink *s;

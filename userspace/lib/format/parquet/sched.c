@@ -45,6 +45,7 @@ static void put_state_row(struct pq *pq, struct pq_thread *t, uint64_t ts, bool 
 	bool asleep = t->state == PQ_ASLEEP;
 	struct kt_pq_rows *r;
 
+	/* pq_cut() has ended what ran on the CPU of a loss, so what still runs is sure. */
 	if (t->state == PQ_UNKNOWN || !t->tid ||
 	    (!pq_is_sure(pq, t->since) && t->state != PQ_RUNNING))
 		return;

@@ -9,6 +9,7 @@
 
 #define PQ_ARG "arg_" /* before the name of a field */
 
+/* Return the column of "event" that a field has, 0 = none. */
 unsigned int pq_arg_column(const struct kt_pq_schema *s,
 			   const struct ktape_field *f);
 

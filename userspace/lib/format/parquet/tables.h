@@ -8,6 +8,8 @@
  *   PQ_ID(NAME)	the column trace_id, in every table the first one
  *   PQ_TIME(NAME)	the columns trace_id, ts, ts_utc
  *   PQ_COLUMN(NAME, COLUMN, column, TYPE, null, unit, help)
+ *	TYPE: of enum kt_pq_type: NAME is a text of which there are few, TEXT any, SAME one that
+ *	all rows have, UTC is computed from ts
  *	null: 1 if a row may have no value
  *   PQ_END(NAME)
  *

@@ -243,7 +243,7 @@ struct pq_cpu *pq_cpu(struct pq *pq, uint32_t cpu)
 	return pq->cpus[cpu];
 }
 
-/* ---- tables ------------------------------------------------------------------------- */
+/* ---- tables: without times, so pq_begin() begins none of their rows ------------------- */
 
 static void put_thread_row(struct pq *pq, const struct pq_thread *t)
 {

@@ -25,7 +25,8 @@
 #include "internal.h"
 #include "perf.h"
 
-#define WINDOW (1U << 20)
+#define WINDOW \
+	(1U << 20) /* bytes of the file that are read at once, more than a record has */
 #define BEHIND_MAX \
 	(1ULL << 32) /* most bytes of a hardware trace behind its record; more is damage */
 

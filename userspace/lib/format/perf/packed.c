@@ -10,7 +10,7 @@
 
 #include "internal.h"
 
-#define RECORD_MAX 65536U
+#define RECORD_MAX 65536U /* bytes: the size of a record has 16 bits */
 /* Bytes unpacked at once: more than a record, so a full step completes at least one. */
 #define STEP (16 * RECORD_MAX)
 #define BLOCK_HEAD \
@@ -60,6 +60,9 @@ static int make_packed_room(struct perf *f)
 /**
  * pd_packed_unpack() - unpack the next piece of the compressed record
  * @s: the trace; its @unpacking is cleared at the end of the compressed record
+ *
+ * The piece is put behind the @plain_len bytes at @plain.  So before the next call the caller takes
+ * the records that are complete, and moves the rest to the front.
  *
  * Return: 0 with @plain_len bytes at @plain, or negative errno.
  */

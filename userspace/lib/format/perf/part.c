@@ -54,7 +54,7 @@ static const struct {
 	{ 7, "boot" },	   { 11, "tai" },
 };
 
-/* Note that ids belong to the attribute that was taken last.  Return: 0 or -ENOMEM. */
+/* Note that ids, @size bytes, are of the attribute that was taken last.  Return: 0 or -ENOMEM. */
 int pd_take_ids(struct kt_import *s, const uint8_t *ids, uint64_t size)
 {
 	struct perf *f = s->state;

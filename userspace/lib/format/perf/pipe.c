@@ -6,10 +6,11 @@
  *	"PERFILE2" | 16 64 | record | record | ...
  *	attribute	| head | perf_event_attr, its size in its second word | ids |
  *	feature		| head | number 64 | bytes |
+ *	update		names an event, see event.c
  *	tracing data	| head | size 32 |, then that many bytes behind the record
  *
  * They come before the first sample.  in.c reads the file from its first record on, so it passes
- * over them a second time.
+ * over them a second time.  There it also reports a file that ends in front of the samples.
  */
 #include "internal.h"
 
@@ -32,6 +33,7 @@ static int take_pipe_record(struct kt_import *s, uint32_t type, struct kt_part *
 		};
 		uint64_t bit = kt_load64(p->data + 8, f->big);
 
+		/* No feature has a number from 256 on. */
 		return pd_take_feature(&feature, (unsigned int)kt_min(bit, 256), f);
 	}
 	if (type == RECORD_UPDATE)
@@ -61,7 +63,7 @@ static int take_pipe_tracing(struct kt_import *s, const struct kt_part *p,
 
 /**
  * pd_read_pipe() - read what comes before the samples
- * @s: the trace
+ * @s: the trace; its @data and @end are set
  *
  * Return: 0 or negative errno.
  */
@@ -84,6 +86,7 @@ int pd_read_pipe(struct kt_import *s)
 			return got < 0 ? (int)got : 0;
 		type = kt_load32(head, f->big);
 		size = kt_load16(head + 6, f->big);
+		/* The first sample, or compressed records, which have samples. */
 		if (type == RECORD_SAMPLE || type == RECORD_COMPRESSED ||
 		    type == RECORD_COMPRESSED2)
 			break;

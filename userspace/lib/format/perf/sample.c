@@ -4,20 +4,21 @@
 
 /*
  * Find the attribute of a record by the id that it has, which is at the same place in the
- * records of all attributes.  Records that perf made have the id 0 and the form of the first
- * event.  @attr is set to that of the first event where none is found.
+ * records of all attributes.  Records that perf made have the id 0 and the form of the main
+ * event: the first tracepoint, or the first event if none is one.  @attr is set to that of the main
+ * event where none is found.
  *
  * Return: 0, -EBADMSG if the record is too short, or -ENOENT if its id is not known.
  */
 static int attr_of(const struct perf *f, const uint8_t *p, size_t len,
 		   bool is_sample, struct pd_attr **attr)
 {
-	struct pd_attr *first = &f->attrs[f->main];
+	struct pd_attr *base = &f->attrs[f->main];
 	const struct kt_map_entry *e;
-	uint64_t type = first->sample_type, id;
+	uint64_t type = base->sample_type, id;
 	size_t at = 0;
 
-	*attr = first;
+	*attr = base;
 	if (f->nr_attrs == 1)
 		return 0;
 	if (!(type & PD_IDENTIFIER)) {
@@ -126,6 +127,7 @@ bool pd_read_tail(const struct perf *f, const uint8_t *p, size_t len,
 	const uint8_t *end = p + len;
 	struct pd_attr *a;
 
+	/* Of a record whose id is not known, the form of the main event is tried. */
 	attr_of(f, p, len, false, &a);
 	if (!a->id_all)
 		return false;

@@ -29,7 +29,10 @@ static int name_task(struct perf *f, const struct pd_sample *at, uint32_t tgid,
 			  COMM_SIZE);
 }
 
-/* Take a COMM record, | head | pid 32 | tid 32 | name |: the thread has a new name. */
+/*
+ * Take a COMM record, | head | pid 32 | tid 32 | name |: the thread has a new name.
+ * Return: 0, also if the record is too short, or negative errno.
+ */
 int pd_take_comm(struct kt_import *s, const uint8_t *record, size_t len)
 {
 	struct pd_sample sample = { .cpu = PD_CPU_UNKNOWN };
@@ -49,7 +52,7 @@ int pd_take_comm(struct kt_import *s, const uint8_t *record, size_t len)
 /*
  * Take a FORK record, | head | pid, ppid, tid, ptid 32 each |: a new thread has the name of the
  * one that made it, and the process that the record says.
- * Return: 0 or negative errno.
+ * Return: 0, also if the record is too short, or negative errno.
  */
 int pd_take_fork(struct kt_import *s, const uint8_t *record, size_t len)
 {
@@ -64,7 +67,7 @@ int pd_take_fork(struct kt_import *s, const uint8_t *record, size_t len)
 		return 0;
 	pd_read_tail(f, record, len, &sample);
 	e = kt_map_find(&f->comms, 0, kt_load32(record + 20, f->big));
-	/* perf lists the threads that are there at its start the same way, without a time. */
+	/* perf lists the threads that are there at its start likewise, without a time: not new. */
 	if (!sample.ts)
 		return 0;
 	at = perf_place_of(f, &sample);

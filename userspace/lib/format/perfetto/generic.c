@@ -48,6 +48,7 @@ static char *put_generic_fields(char *p, const struct ktape_event_desc *d)
 	for (unsigned int i = 0; i < d->nr_fields; i++) {
 		const struct ktape_field *f = &d->fields[i];
 
+		/* No field: kt_fields_next() only goes past it. */
 		if (f->place == KTAPE_PLACE_BLOB)
 			continue;
 		m = pf_open(p, PF_DESCRIPTOR_FIELD);

@@ -164,7 +164,10 @@ struct perfetto {
 	bool begun;
 };
 
-/* packet.c */
+/*
+ * packet.c.  pf_packet() and pf_packet_long() return NULL if the sink has failed; else the caller
+ * ends the packet with the function of the same name and _done.
+ */
 char *pf_packet(struct perfetto *pf, uint32_t sequence_id, size_t room);
 void pf_packet_done(struct perfetto *pf, char *p);
 char *pf_packet_long(struct perfetto *pf, uint32_t sequence_id, size_t room);

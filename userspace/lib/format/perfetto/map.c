@@ -369,7 +369,7 @@ static bool keep_blocked(struct perfetto *pf, const struct ktape_event *e)
  * A sched_blocked may be written later, at the switch.
  *
  * Return: false if ftrace has no such event, or if it is a system call of a table that the
- * viewer has no names for; nothing was written then.
+ * viewer has no names for, which is counted; nothing was written then.
  */
 bool pf_mapped(struct perfetto *pf, const struct ktape_event *e)
 {

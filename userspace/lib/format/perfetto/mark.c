@@ -39,7 +39,10 @@ static size_t put_owner(struct perfetto *pf, const struct ktape_event *e,
 	return (size_t)snprintf(to, room, ", thread %d", e->tid);
 }
 
-/* Write a marker or value on its track.  A message stands in the place of the marker's name. */
+/*
+ * Write a marker or value on its track.  A message stands in the place of the name of a marker or of
+ * its begin; that of an end or a value has no place on a track, and is not counted either.
+ */
 static void put_track_marker(struct perfetto *pf, const struct ktape_event *e)
 {
 	static const uint8_t types[] = {
@@ -194,7 +197,8 @@ static bool put_track_span(struct perfetto *pf, const struct ktape_event *e)
  * @pf: trace being written
  * @e: event that fits the event table
  *
- * Return: true if the track shows all of it; false: also write a generic event.
+ * Return: true if the track stands for the event, although a track has no fields; false: also write
+ * a generic event.
  */
 bool pf_track(struct perfetto *pf, const struct ktape_event *e)
 {

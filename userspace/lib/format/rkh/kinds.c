@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * RKH trace, the trace of a framework for state machines (rkh.c draws it): the table of its events.
- * struct kt_rkh_kind explains the type letters.
+ * Each has its name, the types of its fields, a letter each, and their names.  struct kt_rkh_kind
+ * explains the letters: s S f address of data, of the sender, of code; g signal; n N b B numbers of
+ * elements and blocks; z e sizes; t timer; 1 2 4 bytes; p pool; Z text; U typed arguments; M bytes.
+ * S, N and B are there only if the configuration says so.
  */
 #include <stddef.h>
 
@@ -77,7 +80,7 @@ static const struct kt_rkh_kind kinds[KT_RKH_IDS] = {
 	[0xa9] = KIND("FWK_EXE_FUN", "f", "fn"),
 	[0xaa] = KIND("FWK_SYNC_EVT", "fSS", "fn", "snr", "ao"),
 	[0xab] = KIND("FWK_TUSR", "1Z", "ut", "nm"),
-	[0xac] = KIND("FWK_TCFG", "", NULL),
+	[0xac] = KIND("FWK_TCFG", "", NULL), /* the configuration: config.c */
 	[0xad] = KIND("FWK_ASSERT", "Z2", "file", "line"),
 	[0xae] = KIND("FWK_AO", "sZ", "obj", "nm"),
 	[0xaf] = KIND("FWK_STATE", "ssZ", "ao", "obj", "nm"),

@@ -68,9 +68,10 @@ static const struct {
 };
 
 /*
- * Add to the address what identifies the object: its param1 (the CPU of an interrupt, the
- * thread of a marker) and its id.
- * Return: false if they are too large for an address.
+ * Add param1 of the object to @address, which has its type and its id: for an ISR its CPU + 1, 0 =
+ * of all CPUs; for a marker or value its thread, KTAPE_OWNER_ANY = of any thread, 0 = a global one.
+ * A name of global ones only (KTAPE_NAME_GLOBAL) gets another type of address.
+ * Return: false if param1 is too large for an address.
  */
 static bool pair_address(const struct ktape_event *e, uint32_t *address)
 {
@@ -169,6 +170,7 @@ static int put_rkh_user(struct kt_sink *s, unsigned int user,
 	int err = kt_rkh_from_typed(&t->config, &e, t->typed,
 				    (size_t)(end - t->typed), t->room);
 
+	/* 1 cannot come back: the typed arguments of a user event are copied, none is cut. */
 	return err < 0 ? err : kt_rkh_put(s, &e, ts);
 }
 
@@ -219,6 +221,9 @@ static int map_any(struct kt_sink *s, const struct ktape_event *e)
  * @s: the sink
  * @n: the loss
  *
+ * It has one time stamp, its end; if an event behind that is written already, the time of this one,
+ * because times must not go back.
+ *
  * Return: 0 or negative errno.
  */
 int kt_rkh_map_lost(struct kt_sink *s, const struct ktape_notice *n)
@@ -263,6 +268,7 @@ static int map_rkh(struct kt_sink *s, const struct ktape_event *e, unsigned int 
 	struct kt_rkh_event out = { .id = (uint8_t)id };
 	int err = -EBADMSG;
 
+	/* follow_config() has taken the configurations: one that comes here is malformed. */
 	if (kt_rkh_kind(id) && id != KT_RKH_TCFG &&
 	    e->blob_size < KT_RKH_FRAME_MAX / 2)
 		err = kt_rkh_from_typed(&t->config, &out, e->blob, e->blob_size,

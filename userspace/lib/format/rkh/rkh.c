@@ -197,7 +197,8 @@ static int get_fields(const struct kt_rkh_config *c, struct kt_rkh_event *e,
 }
 
 /*
- * Convert an id to a TE_ID.  Ids of 2 and 4 bytes have the group above a whole byte.
+ * Convert an id of a frame to a TE_ID, which is one byte: group << 5 | number.  Ids of 2 and 4
+ * bytes have the group above a whole byte.
  * Return: false if group or number is too large.
  */
 static bool narrow_id(const struct kt_rkh_config *c, uint64_t *id)

@@ -66,7 +66,8 @@ static int64_t copy_args(const struct kt_rkh_config *c, bool to_rkh,
 	uint8_t *out = to;
 
 	while (p < end) {
-		unsigned int format = *p & 15, from, more; /* width above it */
+		/* The upper half of the byte, a width for display, is copied with it. */
+		unsigned int format = *p & 15, from, more;
 
 		*out++ = *p++;
 		if (format >= FORMATS)

@@ -42,7 +42,7 @@ static int emit_user(struct kt_import *s, struct kt_delivery *f,
 	if (k->text) {
 		*p++ = KTAPE_FORMAT_STRING;
 		memcpy(p, e->text, e->len);
-		p += strnlen((char *)p, e->len);
+		p += strnlen((char *)p, e->len); /* a typed text ends at its first NUL */
 		*p++ = 0;
 	}
 	f->blob = t->typed;

@@ -300,6 +300,7 @@ static bool look_tband_at_frames(struct kt_import *s, const uint8_t *p, size_t l
 			continue;
 		if (e.id == KT_TBAND_RESOLUTION)
 			kt_tband_set_resolution(s, e.values[0]);
+		/* core_id and dropped_evt_cnt, which have lower ids, may precede the resolution. */
 		begun |= e.id > KT_TBAND_RESOLUTION && !kt_tband_is_metadata(e.id);
 	}
 	return begun || s->memo;

@@ -101,7 +101,7 @@ char *kt_tband_json(char *p, const struct kt_tband_event *e);
  *	0 to 2	core of the group; no digits for core 0
  *
  * Events and names are numbered separately, modulo 2^18; the id of the marker says which
- * number the check has.  A group without an event or a name is not counted.  The stream
+ * number the check has.  A group without an event or a name repeats the last number.  The stream
  * begins with a group that holds the time resolution, sent three times; numbers begin
  * with it.  It ends with the count of lost events and with empty groups of both kinds,
  * sent three times.

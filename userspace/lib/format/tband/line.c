@@ -116,6 +116,7 @@ static int take_tband_group(struct kt_import *s, const struct kt_tband_check *c,
 {
 	struct kt_tband_import *t = s->state;
 	struct kt_tband_line *l = &t->line;
+	/* Lower ids (core, count of losses, resolution) only describe the events of the stream. */
 	bool own = first < l->nr && frame_id(l, l->nr - 1) > KT_TBAND_RESOLUTION;
 	int err;
 
@@ -130,6 +131,7 @@ static int take_tband_group(struct kt_import *s, const struct kt_tband_check *c,
 		err = take_held_frame(s, i);
 	}
 	l->quiet = false;
+	/* An empty group has no event that delivers the loss before it. */
 	return err ? err : kt_tband_line_gap(s, t->core, t->cores[t->core].ts);
 }
 

@@ -27,7 +27,7 @@ int kt_tband_put_frame(struct kt_sink *s, const struct kt_tband_event *e)
 	char *p;
 
 	if (t->room < room) {
-		plain = realloc(t->plain, room * 2);
+		plain = realloc(t->plain, room * 2); /* the event, and behind it its frame */
 		if (!plain)
 			return -ENOMEM;
 		t->plain = plain;

@@ -29,11 +29,11 @@ static int put_check(struct kt_sink *s, bool name)
 }
 
 /**
- * kt_tband_seal() - count an event or a name that was written, and end its group
+ * kt_tband_seal() - number an event or a name that was written, and end its group
  * @s: the sink
  * @name: it was a name, else an event
  *
- * An event that was left out has no group, and is not counted.
+ * An event that was left out has no frames: it gets no number and no check.
  *
  * Return: 0 or negative errno.
  */

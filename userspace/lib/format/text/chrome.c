@@ -75,6 +75,7 @@ static int chrome_begin(struct kt_sink *s)
 
 /* ---- pieces of an event ----------------------------------------------------- */
 
+/* Begin an event.  What writes its last member ends it with a brace, as put_chrome_args() does. */
 static char *open_chrome_event(char *p, struct chrome *t, char phase)
 {
 	p = kt_put_str(p, t->next ? ",\n{\"ph\":\"" : "\n{\"ph\":\"");
@@ -209,6 +210,7 @@ static char *put_chrome_instant(char *p, struct chrome *t, const struct kt_line 
 
 /* ---- CPUs ------------------------------------------------------------------- */
 
+/* Write the end of the innermost slice of the CPU, but for its args and the brace. */
 static char *end_chrome_slice(char *p, struct chrome *t, const struct kt_line *l)
 {
 	t->depth[l->event->cpu]--;
@@ -362,7 +364,7 @@ static char *put_chrome_span(char *p, struct chrome *t, const struct kt_line *l)
 
 /**
  * struct open_marker - marker that has begun and not ended
- * @depth: how many times it was begun
+ * @depth: how many times it was begun and has not ended
  * @len: bytes of @name
  * @name: name at the first begin
  */
@@ -687,6 +689,7 @@ static int chrome_event(struct kt_sink *s, const struct ktape_event *e)
 		return s->error;
 	if (e->opcode == KTAPE_EV_REGISTRY)
 		return kt_sink_done(s, put_chrome_object(p, t, e));
+	/* Only names are there, so what else a damaged stream of names has is no event. */
 	if (e->kind == KTAPE_RING_REGISTRY)
 		return 0;
 	p = name_cpu(p, t, e->cpu);

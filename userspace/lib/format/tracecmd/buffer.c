@@ -32,7 +32,11 @@ static int add_buffer(struct kt_part *p, const char *name, uint64_t offset)
 
 /*
  * Note where the pages of a CPU are.  With compression the number of their chunks is read, which
- * comes first.
+ * comes first.  A CPU without pages is passed over.  One that is behind the end of the file, or out
+ * of range, is reported and left out; one that the end cuts off is read up to there.  If all
+ * together have more bytes than the file (@claimed), some overlap: then the file is refused,
+ * because reading it could take far longer than its size allows.
+ * Return: 0 or negative errno.
  */
 static int add_tracecmd_cpu(struct kt_part *p, const char *buffer, uint32_t cpu,
 			    uint64_t offset, uint64_t size, bool packed)

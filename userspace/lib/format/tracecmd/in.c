@@ -235,7 +235,7 @@ static int tracecmd_next(struct kt_import *s)
 		ret = kt_tracing_names(&t->described, &t->tp);
 		return ret ? ret : 1;
 	}
-	first = (struct tc_cpu *)t->queue.list[0];
+	first = (struct tc_cpu *)t->queue.list[0]; /* next_event is its first member */
 	ret = deliver_tracecmd_event(s, first);
 	if (!ret)
 		ret = tc_next(s, first);

@@ -38,7 +38,8 @@ struct tc_file {
 
 /**
  * struct tc_cpu - pages of a CPU in one buffer
- * @next_event: time of the next event, in units of the trace clock
+ * @next_event: time of the next event, in units of the trace clock; first, so that a pointer to it
+ *	is one to the struct
  * @file: the file
  * @form: head of its pages
  * @page_size: bytes of a page

@@ -69,6 +69,7 @@ struct kt_image {
 };
 
 enum kt_image_form kt_image_form_of(const uint8_t *data, size_t len);
+/* kt_image_close() follows kt_image_open() also after an error. */
 int kt_image_open(struct kt_image *image, struct kt_import *s);
 int64_t kt_image_read(struct kt_image *image, uint64_t at, size_t len,
 		      const uint8_t **data);
@@ -98,6 +99,7 @@ struct kt_customs {
 	size_t nr;
 };
 
+/* The caller of kt_customs_read() frees @c->events, also after an error. */
 int kt_customs_read(struct kt_customs *c, const char *path, struct kt_import *s);
 const struct kt_custom *kt_customs_find(const struct kt_customs *c, uint32_t id);
 

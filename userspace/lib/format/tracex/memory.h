@@ -19,6 +19,7 @@ struct kt_memory {
 	uint64_t end;
 };
 
+/* Bytes without a record are 0.  kt_memory_next() passes over pages that have none. */
 int kt_memory_put(struct kt_memory *m, uint64_t at, const uint8_t *data, size_t len);
 void kt_memory_get(const struct kt_memory *m, uint64_t at, uint8_t *to, size_t len);
 uint64_t kt_memory_next(const struct kt_memory *m, uint64_t at);

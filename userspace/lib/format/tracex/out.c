@@ -381,12 +381,12 @@ static int put_header(struct kt_sink *s, uint32_t objects, uint64_t entries)
 		t->head.mask,
 		BASE,
 		registry,
-		t->big ? size : size << 16, /* bytes 18 and 19 */
-		buffer,
+		t->big ? size : size << 16, /* name size: bytes 18 and 19 */
+		buffer,			    /* end of the registry */
 		buffer,
 		end,
-		buffer,
-		0xaaaaaaaaU, /* unused */
+		buffer,	     /* current: the oldest event is the first */
+		0xaaaaaaaaU, /* unused, and so the next two */
 		0xbbbbbbbbU,
 		0xccccccccU,
 	};

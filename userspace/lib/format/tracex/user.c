@@ -107,7 +107,8 @@ static struct kt_user_field *add_tracex_word(struct kt_user_event *t,
 
 /*
  * Return what a call reports of a mutex.  ThreadX traces the call when it begins, with the
- * owner and @times, how often the owner has taken it.  A put by another thread fails.
+ * owner and @times, how often the owner has taken it; with mutex_get also @wait, the time that it
+ * waits at most.  A put by another thread fails.
  */
 static enum kt_user_report mutex_report(const struct kt_user_event *t,
 					unsigned int id, uint32_t wait,
