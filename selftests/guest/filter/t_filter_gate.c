@@ -152,7 +152,7 @@ TEST_F_TIMEOUT(gate, above_and_below, 60)
 	EXPECT_EQ(0, kt_filter_get(self->fd, KTAPE_FILTER_GATE).collisions);
 }
 
-/* The lowest gate lets every pair pass, the highest none; without a gate both events are recorded. */
+/* The lowest gate lets every pair pass, the highest none; without a gate both are recorded. */
 TEST_F(gate, lowest_and_highest)
 {
 	struct gated *s = self->gated;
