@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Make a long trace of a session in which nothing is lost:
+ * Make a long trace of a session that lost nothing, unless GAP asks for losses:
  *
  *	make_long DIR EVENTS [HOST BEGIN SEED [SLOW [GAP]]]
  *
  * HOST is the host name, BEGIN the time of its boot in seconds since the epoch, SEED
- * makes another trace.  The system call SLOW takes 50 microseconds more, and each GAP-th
- * packet of the event rings is missing; 0: none is.  Threads have cgroups by their names.
+ * makes another trace.  The system call SLOW (1 to 11) takes 50 microseconds more, and each
+ * GAP-th packet of an event ring is missing; 0: none.  Threads have cgroups by their names.
  *
  * 8 CPUs with 64 threads each make system calls, block in them, are woken by threads
  * and interrupts, and are preempted.  The simulator of the unit tests writes the
- * packets, and their ledgers agree with the records, so that `ktape verify` has nothing
- * to report.  Only the open packets are in memory.  The same arguments give the same
- * trace.
+ * packets, and their ledgers agree with the records, so that without GAP `ktape verify` has
+ * nothing to report.  Closed packets are written and freed from time to time, so memory does
+ * not grow with EVENTS.  The same arguments give the same trace.
  */
 /* For lib_sim_work.h: the size of the machine, and of its packets in bytes. */
 #define SIM_CPUS     8U
@@ -110,8 +110,9 @@ static uint32_t choose_thread(struct sim *s, uint64_t set)
 }
 
 /*
- * Let the CPU go to another runnable thread.  With a @state that thread sleeps from then on, so the
- * CPU goes idle if there is no other; without, it is preempted, and runs on if there is none.
+ * Switch from the running thread to another runnable one.  With a @state the running thread sleeps
+ * from then on, so the CPU goes idle if there is no other; without, it is preempted, and runs on if
+ * there is none.  A thread that slept in a system call returns from it as soon as it runs again.
  */
 static void leave_cpu(struct sim *s, struct cpu *c, unsigned int cpu, uint32_t state)
 {
@@ -293,7 +294,10 @@ static struct ktape_ctf *create_long_trace(const struct ktape_info *info,
 	return ctf;
 }
 
-/* Take the arguments that make the trace one of a host. */
+/*
+ * Take the arguments from HOST on: the host into @info, GAP into the variable.  *@slow: SLOW, or
+ * UINT32_MAX, which no call has.  Return: the seed.
+ */
 static uint32_t take_host(int argc, char **argv, struct ktape_info *info,
 			  uint32_t *slow)
 {

@@ -63,7 +63,7 @@ struct scene {
 
 /* ---- recording ------------------------------------------------------------ */
 
-/* Count and report a step that failed: @err is negative. */
+/* Count and report a step that failed, that is, if @err is negative. */
 static inline void scene_must(struct scene *sc, const char *what, int err)
 {
 	if (err >= 0)
@@ -77,6 +77,7 @@ static inline int fd_of(const struct scene *sc, enum way way)
 	return ktape_device_fd(sc->s[way]);
 }
 
+/* @op: the opcode, 0 = every event; close_gap() finds the gap by it. */
 static inline void open_gap(struct scene *sc, enum way way, uint32_t op)
 {
 	kta_open_gap(&sc->ref, &sc->gap[way], op, op);
@@ -378,6 +379,7 @@ static inline void end_scene(struct scene *sc)
 	ktape_device_close(sc->dev);
 }
 
+/* Record a scene. Return: the scene, with ref.errors not 0 if a step failed. */
 static inline struct scene *play_scene(uint64_t seed)
 {
 	struct scene *sc = calloc(1, sizeof(*sc));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Test `ktape verify --absent` with a thousand random questions about traces of
- * one workload. The workload is recorded in several ways that each leave
+ * Test `ktape verify --absent` with over 2000 random questions about traces of one
+ * workload. The workload is recorded in several ways that each leave
  * something out (kt_absent_scene.h), and each answer is compared with what
  * really happened: no answer PROVED or FOUND may be wrong, and of the questions
  * about an absent event where everything was recorded, three quarters must be

@@ -106,9 +106,9 @@ static uint64_t sum_call_counts(const uint64_t *by_number)
 }
 
 /*
- * Record short calls and naps through a gate.  Short calls have no span, naps have one, unless
- * a short call was preempted.  No begin is left alone, and one end: the begin of the call
- * that started the session was not recorded.
+ * Record short calls and naps through a gate.  Each nap has a span; a short call has one only if
+ * it was preempted for longer than the gate.  No begin is left alone, and one end is: that of the
+ * call that started the session, whose begin was before it.
  */
 static void record_calls(struct __test_metadata *_metadata, FIXTURE_DATA(gate) * self)
 {
@@ -152,7 +152,7 @@ TEST_F_TIMEOUT(gate, above_and_below, 60)
 	EXPECT_EQ(0, kt_filter_get(self->fd, KTAPE_FILTER_GATE).collisions);
 }
 
-/* The lowest gate lets every pair pass, the highest none. */
+/* The lowest gate lets every pair pass, the highest none; without a gate both are recorded. */
 TEST_F(gate, lowest_and_highest)
 {
 	struct gated *s = self->gated;
@@ -198,7 +198,10 @@ TEST_F(gate, stopped_in_between)
 	EXPECT_EQ(4, s->exit[SYS_ioctl]); /* of the calls that started it */
 }
 
-/* A call that ends on an excluded CPU, and a call that begins there. */
+/*
+ * A call that ends on an excluded CPU, and, longer than the gate after it began, the end of a call
+ * that began there: the two must not become a span, and the end is recorded alone.
+ */
 TEST_F(gate, excluded_cpu_in_between)
 {
 	struct gated *s = self->gated;
@@ -254,7 +257,7 @@ TEST_F_TIMEOUT(gate, thread_exits_in_a_call, 60)
 
 /* ---- more pairs than there is room for ------------------------------------------ */
 
-static int place[2]; /* system calls in which the threads sleep */
+static int place[2]; /* futexes: threads sleep at the first, those counted at the second */
 
 static void crowd_member(void)
 {
@@ -263,8 +266,8 @@ static void crowd_member(void)
 }
 
 /*
- * All threads have entered when each of them sleeps; a thread that is woken
- * goes to the other place.
+ * Wait until @n threads sleep in the call. The kernel moves those that do to the other
+ * futex, without waking them, and says how many, so each is counted once.
  */
 static void wait_for_crowd(int n)
 {
@@ -334,6 +337,7 @@ TEST_F_TIMEOUT(gate, collisions, 120)
 	       (unsigned long long)s->enter[SYS_futex]);
 	EXPECT_EQ(0, self->t.wrong);
 	EXPECT_EQ(0, sum_call_counts(s->span));
+	/* Fewer may all find a free slot. */
 	if (n == CROWD)
 		EXPECT_LT(0, collisions);
 	EXPECT_LE(collisions, sum_call_counts(s->enter));

@@ -74,6 +74,7 @@ static const struct ktape_filter_gate gates[] = {
 static const struct ktape_filter_rate rate = { KTAPE_EV_SCHED_SWITCH, 5 };
 static const struct ktape_filter_pid pid = { 1, 0 };
 
+/* All kinds but STACK, of which at_start has the empty filter. */
 static const struct {
 	uint32_t kind, nr;
 	const void *entries;

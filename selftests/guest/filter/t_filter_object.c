@@ -141,7 +141,10 @@ TEST_F_TIMEOUT(object, children, 120)
 		for (int late = 0; late < 2; late++) {
 			if (late == vector[i].late) {
 				pid = fork_family(self->c);
-				/* The child itself has read the tid of its thread. */
+				/*
+				 * Wait until all are ready, which send their tids then. That
+				 * of its thread the child itself has read.
+				 */
 				for (int a = CHILD; a < ACTORS; a++)
 					if (a != CHILDS_THREAD)
 						read(self->c[a].from[0], &tid,
@@ -165,7 +168,7 @@ TEST_F_TIMEOUT(object, children, 120)
 	}
 }
 
-/* A new filter replaces the old one; after OFF all threads pass. */
+/* A new filter replaces the old one; one without entries lets no thread pass; after OFF all do. */
 TEST_F(object, replaced)
 {
 	ASSERT_EQ(0, cue_thread(&self->c[THREAD]));
@@ -442,6 +445,10 @@ static int enter_cgroup(const char *path)
 	return ret;
 }
 
+/*
+ * Threads in the cgroup or in one below it pass, those in another one do not. GET returns the
+ * cgroup's id.
+ */
 TEST_F_TIMEOUT(object, cgroup, 120)
 {
 	const char *path[] = { CGROUPS "/kt_one", CGROUPS "/kt_one/below",
@@ -476,6 +483,7 @@ TEST_F_TIMEOUT(object, cgroup, 120)
 			  act_and_get_recorded(_metadata, self));
 		ASSERT_EQ(0, kt_filter(self->fd, &f));
 		EXPECT_EQ(st.st_ino, id);
+		/* The kernel has written these; a command must have them as 0. */
 		f.active = f.generation = 0;
 		cue_end(&self->c[CHILD]);
 		waitpid(pid, NULL, 0);

@@ -28,6 +28,10 @@ static void count_own_signals(const struct kt_rec *r, struct kt_tally *t)
 	      (pid_t)r->args[0] == getpid();
 }
 
+/*
+ * A profile has a bit for each event and none for a class: without GROUP it has no event of the
+ * class, whatever EVENT says.
+ */
 static int set_row_profile(int fd, int row)
 {
 	struct ktape_profile p = { .op = KTAPE_PROFILE_SET,

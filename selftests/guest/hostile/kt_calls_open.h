@@ -54,7 +54,8 @@ static inline void calls_close(void)
 
 /*
  * Load the module with an earlier trace, which a first load records, or without if there
- * is no memory for it.  Return: 0 or -errno.
+ * is no memory for it.  Session 0 of the second load is in ordinary memory, so that
+ * do_persist_create() finds the persistent memory free.  Return: 0 or -errno.
  */
 static inline int calls_load(void)
 {

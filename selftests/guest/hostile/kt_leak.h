@@ -243,8 +243,8 @@ static inline bool kt_is_function_token(uint64_t v)
 
 /*
  * Search memory at each aligned word of 32 bits.  Not at each byte, where a short negative
- * number behind another one looks like an address (00 38 00 00 00 ea ff ff, of EINVAL);
- * texts are searched there as records.
+ * number behind another one looks like an address (00 38 00 00 00 ea ff ff, of EINVAL).
+ * kt_leak_record() searches texts at each byte.
  */
 static inline void kt_leak_bytes(struct kt_leak *l, const void *from, size_t size)
 {

@@ -80,7 +80,10 @@ static int ioctl_result(bool fault)
 
 /* ---- what their pointers lead to ---------------------------------------------------- */
 
-/* List one session with entries of @size bytes, which fault beyond @keep. */
+/*
+ * List one session with entries of @size bytes, which fault beyond @keep. The module clears what
+ * an entry has behind the structure that it knows.
+ */
 static int list_sessions(size_t size, size_t keep)
 {
 	static const char zero[sizeof(struct ktape_session_info) + 16];

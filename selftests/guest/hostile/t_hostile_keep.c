@@ -183,6 +183,7 @@ static pid_t sleep_on(int fd, bool polls)
 /*
  * Keep a session in one of 5 ways: by a descriptor, a mapping, two descriptors of which one
  * is in flight, a process that polls, or one that reads.
+ * Return: 0 or a negative errno.
  */
 static int keep_session(int dev, const char *name, int way, struct kept *k)
 {

@@ -138,10 +138,10 @@ static void flood(int n, uint64_t seed, long calls)
 }
 
 /**
- * struct sums - counts of class user, of the event rings of all CPUs
- * @emitted: marks that the module counted
- * @lost: those of them that were lost for any reason
- * @rate: those of @lost that were over the rate
+ * struct sums - counts of the event rings of all CPUs
+ * @emitted: marks that the module counted, which is class user
+ * @lost: events of any class that were lost for any reason
+ * @rate: those of @lost that were marks over the rate
  * @held: records in the rings, with time extensions
  */
 struct sums {

@@ -309,7 +309,7 @@ static void try_lock(const struct held *h)
 	size_t size;
 	void *p = range_of(h, &size);
 
-	/* A lock of a part would split the mapping, as mprotect() does. */
+	/* A lock of a part would split the mapping and is refused; of all of it, it is allowed. */
 	if (!mlock(p, size)) {
 		st.allowed++;
 		munlock(p, size);

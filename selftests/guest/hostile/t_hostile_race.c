@@ -26,7 +26,7 @@
 #define UNLOADS	   8 /* attempts; half of them while nothing is open */
 #define PARAMETERS "size=64K profile=none"
 
-static atomic_bool ends, quiet;
+static atomic_bool ends, quiet; /* the threads end; they open nothing more for now */
 static atomic_long opened, created, mapped, profiled, started, destroyed,
 	toggled, wrong;
 static atomic_long shared_used, shared_closed;
@@ -46,7 +46,10 @@ static bool may_fail(int ret)
 	       ret == -ENOMEM || ret == -EAGAIN || ret == -EINTR || ret == -EINVAL;
 }
 
-/* Count a result that is wrong. @step numbers the calls of this file, to be printed. */
+/*
+ * Return whether a call succeeded, and count a result that is wrong. @step numbers the calls of
+ * this file, to be printed.
+ */
 static bool step_succeeded(int step, int ret)
 {
 	if (ret >= 0)

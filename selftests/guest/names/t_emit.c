@@ -359,7 +359,7 @@ TEST_F_TIMEOUT(emit, without_a_session, 120)
 	close(dev);
 }
 
-/* Each profile bit enables one event only. */
+/* Each profile bit enables one event only. TEXT is left out, as the module emits none. */
 TEST_F_TIMEOUT(emit, one_event_at_a_time, 120)
 {
 	static const unsigned char ops[] = {

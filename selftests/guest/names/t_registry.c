@@ -159,8 +159,8 @@ static pid_t start_thread(const char *name, int *ready)
 
 /*
  * A thread that was started while the session was stopped is recorded at the
- * next START. A thread that was there before and has not changed is not
- * recorded again.
+ * next START, and so is the end of a thread while it was stopped. A thread
+ * that was there before and has not changed is not recorded again.
  */
 TEST_F_TIMEOUT(names, started_while_stopped, 60)
 {
@@ -224,7 +224,10 @@ static void on_end(const struct ktape_block *b, const struct kt_rec *r, void *ar
 		ends.reported[r->args[0] - (uint32_t)ends.first] = true;
 }
 
-/* Count the children that the registry knows, and those of them that no record has named. */
+/*
+ * Count the children whose ends the registry knows.
+ * Return: the number of those that no record has reported.
+ */
 static int children_unreported(int *known)
 {
 	const struct ktape_object_entry *e;

@@ -254,7 +254,7 @@ TEST_F_TIMEOUT(io, interrupts_have_names, 200)
 #define LO	 1
 #define ETH_IP	 0x0800
 
-/* Send TIMES packets over lo; @open: a socket receives them. */
+/* Send TIMES packets over lo; @open: a socket receives them. Return: 0, or negative if not sent. */
 static int send_lo_packets(bool open)
 {
 	struct sockaddr_in to = { .sin_family = AF_INET,
@@ -303,8 +303,9 @@ static int receive_backlog(void)
 }
 
 /*
- * Count our packets at one tracepoint and collect their tokens in @skbs. Return
- * -1 if a field is wrong.
+ * Count our packets, which are known by @len, at one tracepoint. @skbs: their tokens in order;
+ * the first tracepoint fills them in, the others must have the same. Return: number of packets;
+ * -1: a field or a token is wrong, or there are more than TIMES.
  */
 static int count_packets(const struct kt_hits *h, uint32_t op, uint32_t len,
 			 uint32_t dat20, uint32_t *skbs)

@@ -291,7 +291,7 @@ FIXTURE_VARIANT(ipi)
 {
 	const char *line;	/* last words in /proc/interrupts */
 	uint32_t reason, other; /* /proc/interrupts counts both in that line */
-	int cpu;
+	int cpu;		/* that gets at least TIMES of them */
 	int (*cause)(void);
 };
 

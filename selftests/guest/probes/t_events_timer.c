@@ -492,7 +492,7 @@ FIXTURE_TEARDOWN(work)
 	kt_events_free(&self->e);
 }
 
-/* Queued, activated, started, done: four times each, for the same work item. */
+/* Queued, activated, started, done: TIMES times, in this order, for the same work item. */
 TEST_F_TIMEOUT(work, items, 120)
 {
 	const struct kt_ev *v;
@@ -523,6 +523,7 @@ TEST_F_TIMEOUT(work, items, 120)
 
 		v = kt_next_with(&self->e, &at, op[i % 4], 0, token);
 		ASSERT_NE(NULL, v);
+		/* The record of activating it has no function. */
 		if (i % 4 != 1) {
 			EXPECT_STREQ("kt_cause_work_fn",
 				     kt_symbol(&self->e, v->arg[1]));

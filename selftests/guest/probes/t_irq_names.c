@@ -179,7 +179,8 @@ FIXTURE_TEARDOWN(pair)
 
 /*
  * Two interrupts whose numbers share a slot in the module's table of recently checked
- * interrupts fire in turns. Even so the name of an interrupt is noted at most once per tick.
+ * interrupts fire in turns. The slot belongs to the first of them in each tick, so of both
+ * together a name is noted at most once per tick.
  */
 TEST_F_TIMEOUT(pair, same_slot_in_the_table, 120)
 {
@@ -193,6 +194,7 @@ TEST_F_TIMEOUT(pair, same_slot_in_the_table, 120)
 	ASSERT_EQ(0, add_interrupt("kt-one"));
 	begun = (long)(now_ns() / 1000000);
 	ASSERT_EQ(0, fire(PAIRS));
+	/* Two more for the ticks that began before and end after. */
 	took = (long)(now_ns() / 1000000) - begun + 2;
 	before = notes() - before;
 	EXPECT_LT(0, before);

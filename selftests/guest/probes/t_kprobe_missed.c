@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Test the records of hits that the kernel missed: their number, exactly, once on each
- * CPU, in intervals without a gap from the start to the stop.
+ * Test the records of hits that the kernel missed. The control ring of each CPU has the
+ * same records: the exact number of missed hits on all CPUs together, in intervals without
+ * a gap from the start to the stop.
  *
  * The helper ktape_miss calls the probed function, ktape_inner(), as often as is written to a
  * parameter: "alone" makes hits; "nested" calls it in the handler of another probe, where the
@@ -107,6 +108,7 @@ FIXTURE_TEARDOWN(missed)
 	free(self->l);
 }
 
+/* Each CPU must have @nr records, with the counts of all CPUs together and the same times. */
 static void check_looks(struct __test_metadata *_metadata,
 			FIXTURE_DATA(missed) * self, const uint64_t *counts, int nr)
 {
@@ -209,13 +211,16 @@ TEST_F_TIMEOUT(missed, only_if_wanted, 300)
 	check_looks(_metadata, self, NULL, 0);
 }
 
-/* The slot has another probe: its counts begin anew, those of sessions go on. */
+/*
+ * A slot is used again for a new probe: its counts, in the probe's information and in records,
+ * must not contain what the old probe missed.
+ */
 TEST_F_TIMEOUT(missed, slot_used_again, 300)
 {
 	static const uint64_t counts[] = { 6 };
 	int fd;
 
-	/* Another session keeps the probe attached, so that all hits are counted. */
+	/* The kernel counts all missed hits only while a session has the probe attached. */
 	fd = kt_session(KTAPE_MODE_DISCARD, 1 << 20, 16384, KT_OPS(self->probe));
 	ASSERT_LE(0, fd);
 	ASSERT_EQ(0, kt_control(fd, KTAPE_IOC_START));

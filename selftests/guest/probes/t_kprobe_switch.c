@@ -114,7 +114,7 @@ static int let_them_run(FIXTURE_DATA(window) * self)
  * @switches: switches
  * @hits: hits of the probe
  * @heads: blocks that the probe has opened
- * @wrong: of these, blocks that name another thread
+ * @wrong: of these, blocks that name another thread, or say that it is unknown
  * @foreign: hits that belong to another thread than @only; without a filter all
  * @missing: switches to @only that no hit follows
  */

@@ -100,7 +100,7 @@ FIXTURE_SETUP(path)
 	self->low->argv[0] = (uint32_t)(uintptr_t)self->low->path;
 	self->paths = calloc(PATHS_MAX, sizeof(*self->paths));
 	ASSERT_NE(NULL, self->paths);
-	/* The probe for paths is attached after that of sys_enter. */
+	/* A path is recorded before its sys_enter, though its probe is attached after that one. */
 	ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_SET,
 				    KTAPE_EV_SYS_ENTER, 0, 0));
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));

@@ -106,7 +106,7 @@ FIXTURE_TEARDOWN(stack)
 	close(self->main);
 }
 
-/* Set the profile, with stacks for all its events. */
+/* Set the profile, with stacks for all its events, and start. */
 static void start_with_stacks(struct __test_metadata *_metadata,
 			      FIXTURE_DATA(stack) * self, unsigned int a,
 			      unsigned int b)
@@ -135,7 +135,7 @@ static void stop_and_check_stacks(struct __test_metadata *_metadata,
 }
 
 /*
- * Return the frame of the stored stack whose function has this name, -1 if
+ * Return the frame of the stored stack whose function's name contains @name, -1 if
  * none.
  */
 static int frame_of(FIXTURE_DATA(stack) * self, const char *name)

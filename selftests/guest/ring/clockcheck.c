@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Check the times of a trace, for t_clock.sh, which loads the module with each
- * clock. Record calls of all CPUs, each between two readings of CLOCK_MONOTONIC,
- * and convert their times to CLOCK_MONOTONIC in the three ways that a trace
- * offers: the offset in the metadata, the clock_sync records, and the pair of
- * times in each block's header. A converted time must lie between the readings.
+ * clock. Record calls of all CPUs, each between two readings of CLOCK_MONOTONIC.
+ * A trace offers three ways to convert their times to CLOCK_MONOTONIC: the offset
+ * in the metadata, the clock_sync records, and the pair of times in each block's
+ * header. Times converted with the offset, and with one of the clock_sync records,
+ * must lie between the readings; all other pairs must agree with that record.
  *
  * usage: clockcheck [ROUNDS]
- *   ROUNDS: starts and stops, with pauses between (default 3)
+ *   ROUNDS: starts and stops, with pauses between (1 to 3, default 3)
  *
  * Print "mono" or "cycles" and numbers and exit with 0, or print the error and
  * exit with 1, also if there are too few pairs to prove anything.

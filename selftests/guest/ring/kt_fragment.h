@@ -85,7 +85,7 @@ static inline int ktg_fill(int fd, int nr)
 
 /*
  * Take all memory but KTG_LEFT_KIB by single pages, then free every other run of @run
- * pages. Return: 0 or -errno.
+ * pages. Return: 0, or -errno; then some pipes may stay open until the process ends.
  */
 static inline int ktg_fragment(struct ktg_pipes *g, int run)
 {

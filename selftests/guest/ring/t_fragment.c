@@ -394,8 +394,8 @@ static long charged_kib(void)
 }
 
 /*
- * Create a session in the cgroup and close it.  Return: the KiB that were charged for it
- * in @made, and what of that is left in @closed.
+ * Create a session in the cgroup and close it.  *@made: the KiB that were charged for it, *@closed:
+ * what of that is left, -1 = not known.  Return: 0 or a negative errno.
  */
 static int charge_session(int dev, uint64_t ring, long *made, long *closed)
 {

@@ -268,6 +268,7 @@ static const struct {
 	{ "abBA", { .same = 1, .ours = 1, .theirs = 1 } },
 	{ "abAB", { .same = 1, .ours = 1, .theirs = 1 } },
 	{ "a(xXy)A(Y)", { .same = 2, .moved = 1, .ours = 1, .theirs = 1 } },
+	/* A higher context may interrupt, the same one may not. */
 	{ "(x(yY)X)", { .same = 2, .moved = 1 } },
 	{ "(xyYX)", { .same = 1, .ours = 1, .theirs = 1 } },
 	{ "((x))(yY)((X))", { .same = 1, .ours = 1, .theirs = 1 } },
@@ -356,7 +357,7 @@ FIXTURE_SETUP(ftrace)
 	ASSERT_LE(self->cpus, CPUS_MAX);
 	if (access(KTF_TRACING "/instances", W_OK))
 		SKIP(return, "ftrace has no instances here");
-	/* All events may be of one CPU; the largest has 40 bytes, or 100 in ftrace. */
+	/* All events may be of one CPU; the largest has 40 bytes, or 100 in ftrace, here in KiB. */
 	while (ring < (self->wanted + ATTACHING) * 40)
 		ring *= 2;
 	ASSERT_EQ(0, ktf_open("mono", self->wanted / 10 + 4096));

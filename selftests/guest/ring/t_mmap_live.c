@@ -370,8 +370,8 @@ TEST_F_TIMEOUT(live, equals_read, 120)
 		at += b->packet_bits / 8;
 	}
 	/*
-	 * Everything was read: closed blocks are full except for less than one
-	 * record.
+	 * Everything was read: blocks are compared without their headers, and closed ones
+	 * are full except for less than one record.
 	 */
 	for (int cpu = 0; cpu < self->cpus; cpu++)
 		want += self->m[cpu][0].page->commit - kt_oldest(&self->m[cpu][0]);

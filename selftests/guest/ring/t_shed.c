@@ -192,8 +192,8 @@ static int consumer_ioctl(int fd, uint32_t op)
 
 /*
  * Of two consumers, the readers for which a discard session waits, the one that never reads is
- * evicted when it keeps a ring full, and the eviction is recorded. The last consumer is never
- * evicted.
+ * evicted when it keeps a ring full, and the eviction is recorded on each CPU. The last consumer
+ * is never evicted.
  */
 TEST_F_TIMEOUT(shed, stalled_reader, 120)
 {
@@ -324,7 +324,10 @@ static int load_flood(long events)
 	return kt_insmod("/tests/ktape_flood.ko", params);
 }
 
-/* An exception stays, though 10^7 markers overwrite the smallest rings. */
+/*
+ * An exception stays, though 10^7 markers overwrite the smallest rings: it is in the control
+ * ring, they are in the event ring.
+ */
 TEST_F_TIMEOUT(shed, exception_survives, 240)
 {
 	/* Rounded up to the smallest rings, of 16 KiB. */

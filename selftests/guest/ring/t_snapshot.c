@@ -221,8 +221,8 @@ TEST_F(snapshot, stopped_by_hand)
 }
 
 /*
- * Events after the snapshot's last moment are cut off at its end. So before it
- * neither read() nor poll() nor an ioctl may deal with what is in the rings.
+ * Events after the snapshot's last moment are cut off at its end. So before it neither read(),
+ * which full_once tries, nor poll() nor an ioctl may deal with what is in the rings.
  */
 TEST_F(snapshot, nothing_readable_before_the_end)
 {
@@ -289,6 +289,7 @@ TEST_F_TIMEOUT(snapshot, races, 240)
 		if (round % 3) {
 			check_snapshot(_metadata, fd, self->cpus, &contents);
 			was_full += contents.freezes != 0;
+			/* One that STOP has ended has no last moment. */
 			EXPECT_EQ(true, !contents.freezes ||
 						contents.latest < contents.time);
 		}

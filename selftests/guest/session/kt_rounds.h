@@ -94,7 +94,7 @@ struct round {
 	struct kta_worker worker[KTA_CPUS];
 };
 
-/* Count and report a step that failed: @err is negative. */
+/* Count and report a step that failed, that is, if @err is negative. */
 static void round_must(struct round *r, const char *what, int err)
 {
 	if (err >= 0)
@@ -367,7 +367,7 @@ static void meddle_with_session_0(struct round *r, struct target *t)
 	close(fd);
 }
 
-/* Steps, the sessions that they can be taken with, and 1 in @rare that is drawn is taken. */
+/* Steps, the sessions that they can be taken with, and @rare: 1 in so many draws is taken. */
 static const struct op {
 	const char *name;
 	unsigned int targets, rare;

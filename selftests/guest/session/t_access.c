@@ -132,8 +132,9 @@ TEST(mode_of_the_device)
 	}
 
 /*
- * Commands, and which of them need a descriptor open for writing. The order
- * matters, because each may change the session.
+ * Commands, and which of them need a descriptor open for writing. The order matters, because
+ * each may change the session. The rights of OPEN, FILTER, PROBE and the commands of persistent
+ * memory are in t_session.c, t_filter_ioctl.c, t_kprobe.c and t_persist.c.
  */
 static const struct {
 	const char *name;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Test the parameter dev_mode=. Without it a user needs a capability, whatever the
- * permissions of the node; with it the permissions alone decide who opens the
- * device. Some commands still need a capability.
+ * Test the parameter dev_mode=. Without it, or if it gives rights to the owner only, a user
+ * needs a capability, whatever the permissions of the node. If it gives rights to the group
+ * or to others, the permissions of the node alone decide who opens the device. Some commands
+ * still need a capability.
  */
 #include <grp.h>
 #include <sys/mman.h>
@@ -228,7 +229,7 @@ TEST_F(member, records_but_adds_no_probe)
 	EXPECT_EQ(-ENOENT, session_ref(fd, KTAPE_IOC_DESTROY, "night"));
 }
 
-/* A member may control the device, but emits exceptions as little as any other user. */
+/* A member may control the device, but not emit exceptions, for which a user needs a capability. */
 TEST_F(member, emits_like_other_users)
 {
 	struct ktape_trace t = { .size = sizeof(t), .opcode = KTAPE_EV_EXCEPTION };

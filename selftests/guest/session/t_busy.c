@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Test that an operation which waits for a grace period (of RCU) does not keep others from
- * controlling other sessions, and that operations on the same session come one after the
- * other. The module kt_grace lets no grace period end meanwhile.
+ * Test that an operation which waits for a grace period (of RCU) does not keep commands for
+ * other sessions waiting, and that operations on the same session come one after the other.
+ * The module kt_grace lets no grace period end meanwhile.
  */
 #include "kselftest_harness.h"
 

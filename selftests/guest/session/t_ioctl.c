@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Test what all ioctls have in common: numbers, pointers, sizes, members that
- * must be zero, results. Each command is a variant, and SIGALRM interrupts it
- * every 100 us.
+ * Test what the ioctls of /dev/ktape have in common: numbers, pointers, sizes, members that
+ * must be zero, results. Each command is a variant, and SIGALRM interrupts it every 100 us.
+ *
+ * DESTROY, PERSIST_READ and PERSIST_DROP are no variants, because these tests need a command that
+ * succeeds again and again with the same argument: DESTROY succeeds once for a session, the
+ * others need the trace of an earlier load. t_session.c and t_persist.c test them.
  */
 #include <stddef.h>
 #include <sys/mman.h>

@@ -27,6 +27,7 @@
 #define GUARD	 64
 #define POISON	 0x5a
 
+/* Other commands are issued only where a changed bit turns one of these into them. */
 static const unsigned long commands[COMMANDS] = {
 	KTAPE_IOC_FEATURES,   KTAPE_IOC_LAYOUT,	  KTAPE_IOC_PROFILE,
 	KTAPE_IOC_START,      KTAPE_IOC_STOP,	  KTAPE_IOC_CLEAR,
@@ -181,6 +182,7 @@ static void *issue_random_commands(void *arg)
 		atomic_fetch_add(&passed, ret >= 0);
 		if (cmd == KTAPE_IOC_CREATE && ret > 2)
 			close(ret);
+		/* These errors are right for any command. */
 		if (!guard_whole(s) ||
 		    (ret < 0 && ret != -EINVAL && ret != -EFAULT && ret != -ENOTTY &&
 		     ret != -E2BIG && ret != -ENXIO && ret != -EMSGSIZE &&

@@ -119,7 +119,7 @@ TEST_F(profile, operations)
 	const unsigned int fork = KTAPE_EV_PROCESS_FORK;
 	const struct {
 		__u32 op;
-		unsigned int a, b;
+		unsigned int a, b; /* opcodes in the mask, 0 = none */
 		bool sw, in, fork; /* afterwards */
 	} vector[] = {
 		{ KTAPE_PROFILE_SET, sw, in, true, true, false },

@@ -106,7 +106,7 @@ static struct markers *markers_of(int fd, int cpu)
 	return all;
 }
 
-/* Changes: operation, opcodes, and whether an off-marker and an on-marker follow. */
+/* Changes: operation, opcodes (0 = none), and whether an off-marker and an on-marker follow. */
 static const struct change {
 	__u32 op;
 	unsigned int a, b;

@@ -10,8 +10,8 @@
  *   nap N MS		N sleeps of MS milliseconds
  *   serve N MS		N times getppid() and such a sleep
  *   disk N		N blocks read from /dev/vdb with O_DIRECT
- *   text N, value N, code N	N marks: texts "text 1" and so on; values of
- * 			id 77; exceptions of code 0x1234
+ *   text N, value N, code N	N marks: texts "text 1" and so on; values 1 and so on
+ * 			of id 77; exceptions of major code 0x1234, minor code 1 and so on
  *   cpu N		move to CPU N
  *   uid N		become user N
  *   cgroup FOLDER	move to that cgroup

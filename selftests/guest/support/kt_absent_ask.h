@@ -149,7 +149,10 @@ static inline int kta_span_of(const struct kta_ref *ref, struct kta_trace *t)
 	return ret;
 }
 
-/* Choose an interval around an event, or a random one. */
+/*
+ * Choose a question about a trace: which event, with which value of a field, on which CPU or on
+ * any, and when: in an interval around such an event, or in a random one.
+ */
 static inline void kta_choose_question(struct kta_ref *ref,
 				       const struct kta_trace *trace,
 				       struct ktape_absence *q)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Read the trace clock in user space. */
+/* Read the trace clock in user space. kt_clock_setup() must have succeeded before all others. */
 #ifndef _KT_CLOCK_H
 #define _KT_CLOCK_H
 

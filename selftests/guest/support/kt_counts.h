@@ -98,6 +98,7 @@ static inline int ktc_start(struct ktc_counter *c, int fd)
 	return ret ?: ktc_read(&c->started);
 }
 
+/* Stop the session, and add what it has counted since START to both counts. Return: likewise. */
 static inline int ktc_stop(struct ktc_counter *c, int fd)
 {
 	struct ktc_counts stopping, stopped;

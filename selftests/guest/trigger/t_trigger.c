@@ -559,7 +559,7 @@ TEST_F_TIMEOUT(trigger, snapshot_too_short, 60)
 	close(fd);
 }
 
-/* START during the time after the trigger ends the pending snapshot. */
+/* STOP and START during the time after the trigger end the pending snapshot: it stops nothing. */
 TEST_F_TIMEOUT(trigger, snapshot_forgotten, 60)
 {
 	const int ms = 300 * timer_scale();

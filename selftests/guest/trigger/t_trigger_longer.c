@@ -152,7 +152,7 @@ TEST_F(longer, filter)
 	EXPECT_EQ(0, end_reader(self));
 }
 
-/* Events of an excluded CPU are not looked at. */
+/* They are of an excluded CPU. */
 TEST_F(longer, cpu_filter)
 {
 	const uint64_t first = 1;
@@ -214,7 +214,8 @@ static uint64_t count_passed(int fd, uint64_t *filtered)
 
 /*
  * Check with a reader that moves between an excluded CPU and another one: the
- * trigger does not fire, no event of CPU 0 passes, and filtered events are counted.
+ * trigger does not fire, no event of CPU 0 passes, and filtered events are counted. For such
+ * a trigger the events of excluded CPUs are looked at, to know which calls have ended.
  */
 static void check_moving_reader(struct __test_metadata *_metadata,
 				FIXTURE_DATA(longer) * self)

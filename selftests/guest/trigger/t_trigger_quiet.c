@@ -78,7 +78,8 @@ static int mark_matching(int fd)
 /*
  * Stall the work item when it has found the silence, call @end, and let it go on.
  * A new silence may begin then, and must not last before the trigger is looked at.
- * Return: how often the trigger fired; -EAGAIN: the machine was too slow to tell.
+ * Return: how often the trigger fired; -EAGAIN: the machine was too slow to tell; another
+ * negative errno: a step failed.
  */
 static int count_firings_after(int fd, int (*end)(int fd))
 {

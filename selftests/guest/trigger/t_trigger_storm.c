@@ -68,6 +68,7 @@ static int add_start(int fd, uint32_t target)
 	return kt_trigger_add(fd, &t);
 }
 
+/* Add a trigger on silence. A work item looks for it, which may be pending at the end. */
 static int add_quiet(int fd)
 {
 	const struct ktape_trigger t = { .opcode = KTAPE_EV_MARK,

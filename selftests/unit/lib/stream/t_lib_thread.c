@@ -93,8 +93,9 @@ static void expect_threads(const struct packet *packets, size_t nr,
 }
 
 /*
- * The events that were before the first one of the event ring are gone: a header of the
- * control ring names the thread of its first record, and of no later one.
+ * No packet of the event ring is left, which would say when the CPU switched. So the header of
+ * a control packet names the thread of its first record and of no later one; a header whose
+ * context is not KTAPE_CTX_TASK names none.
  */
 static void test_control_alone(void)
 {
