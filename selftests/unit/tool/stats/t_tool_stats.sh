@@ -525,7 +525,7 @@ test_chance()
 }
 
 echo "TAP version 13"
-echo "1..40"
+echo "1..41"
 test_stats
 test_response
 test_services
