@@ -35,8 +35,8 @@ struct page_selected {
 
 /*
  * Begin when the output is open, add what is written to it, then write the texts: page_selection(),
- * page_end().  page_release() is also for one that is all zeros.  All but page_notice() and page_release()
- * return 0 or negative errno, and do nothing if the format keeps no texts.
+ * page_end().  page_release() is also for one that is all zeros.  Functions with a result return 0
+ * or negative errno.  Nothing is done if the format keeps no texts.
  */
 int page_begin(struct page *p, const struct ktape_sink *sink,
 	       const struct ktape_info *info,
