@@ -527,6 +527,7 @@ static uint64_t lttng_calls(uint64_t n)
 /*
  * Each scene has far more objects than libktape keeps, or is written without being kept.  A limit
  * is what is taken then, with some room (names take 289 MiB); it is less than keeping all takes.
+ * true: libktape has to report that it left something out.
  */
 
 static void memory_names(void)

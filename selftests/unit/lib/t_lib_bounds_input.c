@@ -231,7 +231,10 @@ static uint64_t records_srec(uint64_t n)
 	return read_analysed_trace("tracex");
 }
 
-/* A limit is what is kept at most, with some room; of hex and srec that is an image of 256 MiB. */
+/*
+ * A limit is what is kept at most, with some room; of hex and srec that is an image of 256 MiB.
+ * true: libktape has to report that it left something out.
+ */
 static void memory_input(void)
 {
 	check_scene_memory("zeros", zeros, 20000000, 64 * MIB, true);

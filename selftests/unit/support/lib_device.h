@@ -117,8 +117,9 @@ static bool device_is_narrow(void)
 }
 
 /*
- * Store a position or a count like a 64-bit or a 32-bit kernel. The latter has two words;
- * their upper and lower three bits are the same bits of the value (util/words.h).
+ * Store a position or a count like a 64-bit or a 32-bit kernel. The latter has two words: the low
+ * 32 bits, and those from bit 29 on. Three bits are in both, because a reader may find one of the
+ * words newer than the other one (util/words.h).
  */
 static void device_store(__u64 *to, uint64_t value)
 {

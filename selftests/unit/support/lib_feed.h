@@ -55,6 +55,7 @@ static int feed_event(void *arg, const struct ktape_event *event)
 	assert(ktape_format_json(&feed->info, feed->registry, event, line) <= room);
 	for (i = 0; desc && i < desc->nr_fields; i++)
 		ktape_event_field(event, desc->fields[i].name, &value);
+	/* Also arguments that no record has. */
 	for (i = 0; i < 9; i++)
 		ktape_event_arg(event, i);
 	ktape_registry_thread(feed->registry, event->tid, event->ts);

@@ -89,6 +89,7 @@ static inline uint8_t *tamper_file(const char *dir, const char *name, size_t *le
 	return data;
 }
 
+/* Insert a copy of @data as packet @at. */
 static inline void tamper_add(struct tamper_stream *s, unsigned int at,
 			      const uint8_t *data, size_t len)
 {

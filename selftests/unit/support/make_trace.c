@@ -44,6 +44,7 @@
 #define SLOW_PARTS	20U  /* each of 200 ms */
 #define SLOW_LOSING	8U   /* the part that loses events */
 
+/* Write the packets of all CPUs, in turn.  At its last packet each CPU has lost 5 events. */
 static void make_cpus(const char *dir, unsigned int cpus)
 {
 	unsigned char data[TRACE_PACKET];

@@ -34,6 +34,10 @@ struct step {
 	bool hit;
 };
 
+/*
+ * step_trace() returns how many addresses it has noted in @where, at most @room.  Those outside of
+ * this program are left out.
+ */
 bool step_init(void);
 size_t step_trace(void (*function)(void *), void *arg, uintptr_t *where,
 		  size_t room);

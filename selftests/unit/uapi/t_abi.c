@@ -26,7 +26,7 @@ struct size {
 	{ #type "." #member, offsetof(struct type, member), bytes },
 #define KT_IOCTL(name, value) { #name, name, value },
 
-/* The module's build checks the same table. */
+/* Sizes, offsets of members, and numbers of ioctls.  The module's build checks the same table. */
 static const struct size sizes[] = {
 #include <dev/abi_layout.h>
 };
@@ -358,6 +358,10 @@ static const struct frozen classes[] = {
 
 /* ---- the event table as a list of items ----------------------------------- */
 
+/*
+ * The order counts: items from ARRAY to LIST are in a blob only, and of these, TEXT to LIST have no
+ * fixed length.
+ */
 enum what {
 	EVENT,
 	BITS,
@@ -375,8 +379,8 @@ enum what {
 
 struct item {
 	enum what what;
-	const char *name;    /* name of the event or field */
-	unsigned int number; /* opcode, bits, spare bits, words, count */
+	const char *name; /* name of the event or field */
+	unsigned int number; /* EVENT: opcode; BITS: bits; VARARGS: spare bits; else words, or 0 */
 	unsigned int class;
 	const char *help;
 };

@@ -119,7 +119,8 @@ static int put_text_mark(const struct mark *m)
 	return report_result("text", ktape_text(m->fd, text));
 }
 
-static int put_marker_operand(const struct mark *m)
+/* An instant, a begin or an end, as the kind says. */
+static int put_marker_event(const struct mark *m)
 {
 	const uint32_t opcode = !strcmp(m->argv[0], "begin") ?
 					KTAPE_EV_MARK_BEGIN :
@@ -307,9 +308,9 @@ static const struct {
 	int (*put)(const struct mark *m);
 } kinds[] = {
 	{ "text", 1, ANY_NUMBER, put_text_mark },
-	{ "instant", 1, 2, put_marker_operand },
-	{ "begin", 1, 2, put_marker_operand },
-	{ "end", 1, 2, put_marker_operand },
+	{ "instant", 1, 2, put_marker_event },
+	{ "begin", 1, 2, put_marker_event },
+	{ "end", 1, 2, put_marker_event },
 	{ "value", 2, 3, put_value_mark },
 	{ "exception", 3, 3 + KTAPE_TRACE_ARGS, put_exception_mark },
 	{ "event", 1, ANY_NUMBER, put_user_event },

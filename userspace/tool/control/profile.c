@@ -305,6 +305,7 @@ static int change_profile(struct profile *r)
 {
 	int ret = 0;
 
+	/* RKH's options and a file without events change what the session has. */
 	if (r->o.filters.rkh.nr ||
 	    (r->config.given & KTAPE_CONFIG_CONTEXT && !r->masked))
 		ret = merge_current(r);

@@ -54,7 +54,7 @@ static const struct kt_option options[] = {
  * struct start - a session to be started or created
  * @o: options
  * @create: request to create it
- * @config: its filters
+ * @config: its filters, and its events as in @profile
  * @profile: its events
  * @session: the session, once it is open
  */

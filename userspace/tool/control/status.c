@@ -281,6 +281,7 @@ static void print_probes(const struct status *s, bool json)
 	struct ktape_profile profile = { .op = 0 };
 	const char *comma = "";
 
+	/* This also closes the array of rings. */
 	if (json)
 		fputs("\n],\"missed_hits\":[", stdout);
 	if (!(s->f->features & KTAPE_FEATURE_KPROBE) ||

@@ -145,7 +145,10 @@ static void report_converted(const struct convert *c)
 		note("stopped by a signal: the output is complete up to that point");
 }
 
-/* Return the path of the trace whose ledger a page shows, or NULL. */
+/*
+ * Return the path of the trace whose ledger a page shows, or NULL.  Only a native trace that is the
+ * one input and can be read again has it.
+ */
 static const char *ledger_of(const struct convert *c)
 {
 	const struct ktape_trace *trace = c->inputs[0].trace;

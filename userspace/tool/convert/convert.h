@@ -149,7 +149,10 @@ void convert_warn_if_large(struct convert *c);
 /* slices.c */
 void convert_slices_new(struct convert *c);
 
-/* inputs.c */
+/*
+ * inputs.c: convert_prepare(), open @inputs, convert_join(), and open the output.  Then
+ * convert_next() and convert_event() for each event, and convert_check() after the last one.
+ */
 int convert_prepare(struct convert *c);
 int convert_join(struct convert *c);
 uint64_t convert_ts(const struct convert *c, const struct convert_input *in,
@@ -168,7 +171,7 @@ int convert_report_partial(const struct convert *c);
 int convert_open_begin(struct convert *c);
 int convert_open_end(const struct convert_options *o, int wake, int ret);
 
-/* cut.c */
+/* cut.c: learn each event before the cut, then write the state before the first one behind it. */
 int cut_begin(struct cut **cut);
 int cut_learn(struct cut *cut, const struct ktape_event *e);
 int cut_write(struct cut *cut, struct convert *c, const struct ktape_event *first,

@@ -33,6 +33,11 @@ struct page_selected {
 	const char *value;
 };
 
+/*
+ * Begin when the output is open, add what is written to it, then write the texts: page_selection(),
+ * page_end().  page_release() is also for one that is all zeros.  Functions with a result return 0
+ * or negative errno.  Nothing is done if the format keeps no texts.
+ */
 int page_begin(struct page *p, const struct ktape_sink *sink,
 	       const struct ktape_info *info,
 	       const struct ktape_registry *registry, bool of_rtos);

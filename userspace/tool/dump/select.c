@@ -115,7 +115,8 @@ static void leave_out_control(uint64_t mask[KTAPE_MASK_WORDS])
 
 /*
  * Read -e and --group: the lists of several -e are joined, and --group leaves out what is in none
- * of its classes.  formats_load() takes the items of -e that are files.
+ * of its classes.  Without both, and without --all, what describes the trace is left out.
+ * formats_load() takes the items of -e that are files.
  * Return: 0 or the exit code.
  */
 static int read_event_options(const struct select_options *o, struct select *s)
@@ -368,6 +369,7 @@ static bool is_object(const struct select *s, const struct ktape_registry *names
 	return false;
 }
 
+/* Return the type of the object that a field names; KTAPE_OBJ_FREE, which is 0: none. */
 static uint32_t object_type_of(unsigned int field)
 {
 	for (size_t i = 0; i < KT_ARRAY_SIZE(kinds); i++) {

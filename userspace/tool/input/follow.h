@@ -5,6 +5,7 @@
 
 #include <sys/types.h>
 
+/* A child process reads the trace: open "-" instead of @path.  follow_end() ends the child. */
 int follow_begin(const char *path, pid_t *child);
 int follow_end(pid_t child);
 

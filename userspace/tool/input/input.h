@@ -48,11 +48,14 @@ struct input_options {
 			"rkh: bytes of an event id"                             \
 	}
 
+/* Open a trace; refuse an output that is an input.  Return: 0, or the exit code after a message. */
 int input_open(const struct kt_command *command, const struct input_options *o,
 	       const char *operand, struct ktape_trace_options *how,
 	       struct ktape_trace **trace);
 int input_check(const struct input_options *o, const char *out,
 		char *const *inputs, int nr);
+
+/* Return the words for a negative errno of reading a trace. */
 const char *read_error(int err);
 
 #define STREAM_NAME \

@@ -45,6 +45,10 @@ struct range {
 #define RANGE_FROM_HELP "from then on: 11.5, 250ms, 1795424806915379658ns"
 #define RANGE_TO_HELP	"until then, not included"
 
+/*
+ * A time of an option: moment_parse() leaves one that is not given.  With both, check their order;
+ * without a message 0, else the exit code is returned.
+ */
 int moment_parse(const struct kt_command *command, const char *option,
 		 const char *text, struct moment *m);
 bool moment_is_after(const struct moment *m, const struct ktape_info *info,
@@ -52,6 +56,11 @@ bool moment_is_after(const struct moment *m, const struct ktape_info *info,
 uint64_t moment_ticks(const struct moment *m, const struct ktape_info *info);
 int range_check_order(const struct kt_command *command, const struct range *r,
 		      const struct ktape_info *info);
+
+/*
+ * While the trace is read, add its information, events, losses and CPUs; then the checks of times
+ * and CPUs are possible.  range_empty() forgets what was added, not @from and @to.
+ */
 void range_add_info(struct range *r, const struct ktape_info *info);
 void range_add_loss(struct range *r, const struct ktape_notice *n);
 int range_check_times(const struct range *r, const struct ktape_info *info);

@@ -28,6 +28,10 @@ struct child {
 	int status;
 };
 
+/*
+ * child_prepare() forks, child_begin() executes; if the program is not found, child_prepare() sets
+ * @trouble_errno.  child_reap() sets @ended.  child_end() is for every struct, also one of zeros.
+ */
 int child_prepare(struct child *c, char **argv);
 int child_begin(struct child *c);
 void child_signal(const struct child *c, int number);

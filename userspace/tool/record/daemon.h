@@ -19,7 +19,11 @@ struct daemon {
 	int pid_fd;
 };
 
-/* daemon.c */
+/*
+ * daemon.c: in this order.  Of the two processes in which daemon_begin() returns, the caller's
+ * exits; the other one goes on, and daemon_redirect() lets the caller's exit with success.
+ * daemon_end() is last; a process that ends without it lets the caller's fail.
+ */
 int daemon_begin(struct daemon *d, int *code);
 int daemon_pidfile(struct daemon *d, const char *path);
 int daemon_redirect(struct daemon *d, const char *logfile);

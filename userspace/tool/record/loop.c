@@ -276,8 +276,9 @@ static int stop_recording(struct loop *l)
  * record_wait() - wait until the reader of the output pipe reads
  * @arg: the recording
  *
- * Called by the recorder when the pipe is full.  Meanwhile, stop the session when its
- * time is over.  After a signal, do not wait longer than GRACE_NS for the reader.
+ * Called by the recorder when the pipe is full.  Meanwhile, stop the session and end the command
+ * when the recording is over.  After a signal, do not wait longer than GRACE_NS for the reader,
+ * and after a second one not at all.
  *
  * Return: 0: try again; -ECANCELED: give up; or another negative errno.
  */

@@ -162,6 +162,7 @@ static void print_overwritten(const struct ktape_linux_cpu *c)
 		printf(" %s%11" PRIu64 "%s", begin, c->overwritten, end);
 }
 
+/* "+?" behind the lost events: there were others, whose number is not known. */
 static void print_linux_cpus(const struct ktape_linux *l)
 {
 	uint64_t span = ktape_linux_span(l);

@@ -83,18 +83,20 @@ struct stats_show {
 const char *stats_name(char shown[STATS_NAME], const char *name);
 const char *stats_column(char shown[STATS_NAME], const char *name,
 			 unsigned int columns);
+
+/* Read the open trace to its end into @linux_stats.  stats_close() frees both. */
 int stats_measure(struct stats_trace *s);
 void stats_close(struct stats_trace *s);
 bool stats_report_bounds(const struct stats_trace *s, const char *path);
 void stats_print(const struct stats_trace *s, const struct stats_show *how);
 void stats_head(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* json.c */
+/* json.c: values, and the members of an object without its braces */
 void stats_put_ns(FILE *f, int64_t ns);
 void stats_put_tgid(FILE *f, const struct ktape_linux_thread *t);
 void stats_put_json(FILE *f, const struct stats_trace *s);
 
-/* rtos.c */
+/* rtos.c: begin, then events and notices in order; stats_rtos_release() is also for all zeros. */
 int stats_rtos_begin(struct stats_rtos *s, const struct ktape_info *info,
 		     const struct ktape_registry *registry);
 int stats_rtos_event(struct stats_rtos *s, const struct ktape_event *e);

@@ -34,6 +34,10 @@ struct send_queue {
 	uint64_t left;
 };
 
+/*
+ * Set @line, @signal and @leave_ms of a zeroed queue, begin it, and write to @ends[1].  It can be
+ * ended more than once, also if it never began.  The line stays open.
+ */
 int send_queue_begin(struct send_queue *q, uint64_t size);
 uint64_t send_queue_waits(const struct send_queue *q);
 int send_queue_end(struct send_queue *q);

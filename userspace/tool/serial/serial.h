@@ -32,7 +32,10 @@ struct serial_frame {
 	const char *options;
 };
 
+/* Return the frame format of a name, rkh for NULL; or NULL. */
 const struct serial_frame *serial_frame(const char *name);
+
+/* Return a descriptor, -EINVAL if no line has that speed (0: unchanged), or another errno. */
 int serial_open(const char *path, int flags, uint64_t baud);
 
 extern const struct kt_command command_receive;

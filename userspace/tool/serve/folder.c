@@ -2,8 +2,9 @@
 /*
  * ktape serve: the files of the folder.
  *
- * A name is opened one component after the other.  No component may be "..", be empty, or
- * be a symbolic link, so nothing outside of the folder can be opened.  A directory that
+ * A name is opened one component after the other.  No component may begin with "." (as ".." does;
+ * only the one trace that the user has named may), be empty, or be a symbolic link, so nothing
+ * outside of the folder can be opened.  A directory that
  * holds anything besides regular files is no trace: its reader would follow a link.
  */
 #include <dirent.h>
@@ -28,7 +29,7 @@
 #define METADATA_MAX (1 << 20) /* bytes; larger metadata are not shown */
 #define FLAGS	     (O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)
 
-/* Ends of the names of traces whose contents do not begin with the number of a CTF packet. */
+/* Ends of the names of traces whose contents do not begin with the magic number of a CTF packet. */
 static const char *const suffixes[] = { ".kt", ".trx", ".rkh", ".tband", ".zst" };
 
 static bool is_component(const char *name, size_t len)

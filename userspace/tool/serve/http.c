@@ -6,9 +6,9 @@
  *
  *	- its Host is "localhost" or a numeric address.  A web site can make its own name
  *	  resolve to this machine (DNS rebinding); the check refuses its pages,
- *	- its path begins with the token, because other users of the machine can also
- *	  connect.  A cookie would not protect: browsers send it to all ports of an address,
- *	  and so to servers of other users,
+ *	- its path begins with the token (unless --no-token), because other users of the
+ *	  machine can also connect.  A cookie would not protect: browsers send it to all
+ *	  ports of an address, and so to servers of other users,
  *	- it is GET or HEAD.  No request changes anything.
  *
  * Only pages of ui.perfetto.dev can read an answer from another origin, and only on port 9001:
@@ -446,6 +446,7 @@ static enum MHD_Result get_session(const struct request *q)
 		.events = true,
 		.words = { "top", "-j", INTERVAL, THREADS, "--device",
 			   s->device ? s->device : KTAPE_DEVICE_PATH,
+			   /* NULL ends the arguments. */
 			   s->session_name ? "-S" : NULL, s->session_name },
 	};
 

@@ -32,6 +32,7 @@ struct serve_mhd {
 	SERVE_MHD(SERVE_MHD_MEMBER)
 };
 
+/* Filled by serve_mhd_load() (serve.h), to be called first. */
 extern struct serve_mhd mhd;
 
 #endif /* _KT_TOOL_SERVE_MHD_H */

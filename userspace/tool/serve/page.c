@@ -58,7 +58,7 @@ static const char live_page[] =
 	"<th class=n>ran<th class=n>waited<th class=n>longest<th class=n>switches<tbody></table>\n"
 	"</div>\n<script type=module src=live.mjs></script>\n";
 
-/* The files of viewer/serve, and the one that the page which converts uses, too. */
+/* The files of viewer/serve, and perfetto.mjs, which the page that converts has, too. */
 static const struct {
 	const char *name;
 	const char *type;
@@ -243,6 +243,7 @@ int serve_page_index(const struct serve *s, char **text, size_t *len)
 	      out);
 	for (size_t i = 0; i < l.nr; i++)
 		put_trace_row(out, s, &l.traces[i]);
+	/* Listing ends at the most traces, or when all entries that may be read were read. */
 	fprintf(out, "</table></div>\n<p class=help>%zu trace%s%s\n", l.nr,
 		l.nr == 1 ? "" : "s",
 		l.nr == SERVE_TRACES || !l.left ? ", and maybe more" : "");
@@ -268,7 +269,7 @@ int serve_page_trace(const struct serve *s, const char *kind, const char *name,
 	if (!out)
 		return -ENOMEM;
 	put_html_head(out, s);
-	/* An empty reference would be this page. */
+	/* "." is the base that the head sets: the index. */
 	fputs("<p><a href=.>all traces</a>\n<h1>", out);
 	put_html_text(out, name);
 	fprintf(out, "</h1>\n%s", strcmp(kind, "live") ? perfetto_page : live_page);

@@ -78,13 +78,13 @@ int report_profile_refused(struct ktape_device *device, const uint64_t *mask,
 /* unavailable.c */
 
 /*
- * Print that the kernel's log (event console) is not recorded although @mask has it and @list
- * does not, so that report_unavailable() has not printed it.
+ * If @mask has the kernel's log (event console) and @list does not, print why it cannot be
+ * recorded, or its restriction.  For a list that has it, call report_unavailable().
  */
 void report_no_log(struct ktape_device *device, const char *list,
 		   const uint64_t mask[KTAPE_MASK_WORDS]);
 
-/* Print which events of @list, which are in @mask, cannot be recorded here. */
+/* Print which events of @list, which are in @mask, cannot be recorded here, or are restricted. */
 void report_unavailable(struct ktape_device *device, const char *list,
 			const uint64_t mask[KTAPE_MASK_WORDS]);
 

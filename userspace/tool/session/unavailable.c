@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Print which events of a list this system cannot record. */
+/* Print which events of a list this system cannot record, or only with a restriction. */
 #include <string.h>
 
 #include <ktape.h>
@@ -34,7 +34,8 @@ static bool is_item(const char *list, const char *name)
  * @mask: the events of @list
  *
  * An event that the list names gets a line with the reason.  Those that a class, glob
- * or preset has selected are only counted.
+ * or preset has selected are only counted.  An event that can be recorded may have a reason as
+ * well, a restriction: it is printed if the list names the event, and the event is not counted.
  */
 void report_unavailable(struct ktape_device *device, const char *list,
 			const uint64_t mask[KTAPE_MASK_WORDS])
@@ -66,10 +67,10 @@ void report_unavailable(struct ktape_device *device, const char *list,
 }
 
 /**
- * report_no_log() - print that the kernel's log (event console) cannot be recorded
+ * report_no_log() - print why the kernel's log (console) is not recorded, or is restricted
  * @device: the session
- * @list: the list of events as it was given, or NULL.  If it has console,
- *	report_unavailable() was called with it and has printed this
+ * @list: the list of events as it was given, or NULL.  If console is among its events, nothing is
+ *	printed: the caller has called report_unavailable() with the list
  * @mask: all events of the session, also those of --profile or a file.  Without console,
  *	nothing is printed
  */
@@ -84,5 +85,6 @@ void report_no_log(struct ktape_device *device, const char *list,
 	     kt_mask_has(events, KTAPE_EV_CONSOLE)))
 		return;
 	kt_mask_add(log, KTAPE_EV_CONSOLE);
+	/* A list that names it, so that the reason is printed. */
 	report_unavailable(device, ktape_event_desc(KTAPE_EV_CONSOLE)->name, log);
 }

@@ -6,6 +6,10 @@
 #include <signal.h>
 #include <stdbool.h>
 
+/*
+ * main() calls bus_error_catch().  A handler of SIGBUS that replaces it asks bus_error_is_ours()
+ * first: if it is, the reader of the rings knows now, and the handler returns.
+ */
 bool bus_error_is_ours(const siginfo_t *info);
 void bus_error_catch(void);
 

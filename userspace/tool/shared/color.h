@@ -36,6 +36,10 @@ enum kt_role {
 struct ktape_event;
 struct ktape_registry;
 
+/*
+ * color_choose() decides about both outputs.  Before it, standard output has no colours, and
+ * the first message_begin() decides about standard error.  The functions return "" without colours.
+ */
 bool color_choose(const char *when);
 bool color_is_on(void);
 const char *role_begin(enum kt_role role);

@@ -9,6 +9,7 @@
 
 struct kt_command;
 
+/* Both return 0 or the exit code.  ctf2_describe() is for a trace that is complete. */
 int ctf_version(const struct kt_command *command, const char *text, bool *two);
 int ctf2_describe(const char *dir);
 

@@ -91,15 +91,22 @@ struct kt_command {
 
 #define KT_HELP_OF_HELP "show this help, or that of a command"
 
-/* command.c */
+/* command.c: main() sets the table first.  NULL: no command is there, or has the name. */
 void kt_commands_set(const struct kt_command *const *all);
 const struct kt_command *kt_command(unsigned int i);
 const struct kt_command *kt_command_find(const char *name);
 
 /* opt.c */
 extern const struct kt_option kt_option_help;
+
+/*
+ * Parse the options into @values, which has the defaults, and set @first to the index of the first
+ * operand.  Return: -1: go on; else the exit code.
+ */
 int kt_options(const struct kt_command *command, int argc, char **argv,
 	       void *values, int *first);
+
+/* Print what is wrong with the time of an option.  Return: the exit code. */
 int wrong_time(const struct kt_command *command, const char *option,
 	       const char *text, int err);
 

@@ -33,11 +33,11 @@ struct text_options {
 			NULL, "do not show long text by a pager"             \
 	}
 
-/* terminal.c */
+/* terminal.c: color_start() before any text, finish_stdout() behind all. */
 int color_start(const struct kt_command *command, const struct text_options *o);
 int finish_stdout(void);
 
-/* pager.c */
+/* pager.c: a command that prints long text starts the pager; main() calls pager_finish(). */
 void pager_start(const struct text_options *o);
 bool pager_has_ended(void);
 void pager_finish(void);

@@ -76,7 +76,7 @@ static bool is_locked(const struct ship *s, const char *name)
 }
 
 /* Count an entry that is no piece; report_foreign_entries() prints one of their names once. */
-static void leave(struct ship *s, const char *name)
+static void count_foreign(struct ship *s, const char *name)
 {
 	if (!s->foreign++)
 		snprintf(s->foreign_name, sizeof(s->foreign_name), "%s", name);
@@ -102,7 +102,7 @@ static int add_entry(struct ship *s, const char *name)
 	if (strlen(name) >= SHIP_NAME ||
 	    fstatat(s->fd, name, &st, AT_SYMLINK_NOFOLLOW) ||
 	    (!S_ISDIR(st.st_mode) && !S_ISREG(st.st_mode))) {
-		leave(s, name);
+		count_foreign(s, name);
 		return 0;
 	}
 	if (is_target(s, &st))
@@ -126,7 +126,7 @@ static int keep_pieces(struct ship *s)
 		if (err == -ENOMEM)
 			return err;
 		if (err) {
-			leave(s, p->name);
+			count_foreign(s, p->name);
 			continue;
 		}
 		p->stage = stage_of(s, p->key);

@@ -25,7 +25,7 @@
 	4352U /* bytes of a path: a folder of PATH_MAX, and a name in it */
 
 /**
- * ship_piece_check() - check that an entry is a piece of the log, whole and nothing but that
+ * ship_piece_check() - check that an entry is a piece of the log, and has no files of others
  * @s: the folder
  * @name: name of the entry
  * @key: set to the piece's key
@@ -64,7 +64,8 @@ int ship_piece_check(struct ship *s, const char *name, char key[SHIP_KEY])
 
 /*
  * Lock a piece against recorders.
- * Return: a descriptor; -EEXIST if a recorder writes to it or it is no file; or negative errno.
+ * Return: a descriptor; -EEXIST if a recorder writes to it, or a link or socket has its name; or
+ * negative errno.
  */
 static int lock_to_remove(const struct ship *s, const char *name)
 {

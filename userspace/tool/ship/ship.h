@@ -78,8 +78,14 @@ struct ship {
 	bool reported;
 };
 
-/* state.c */
-extern const char *const ship_ends[];
+/*
+ * state.c
+ *
+ * A piece that SHIP_WAITS: ship_begin(), let its tables be written to its KEY.tmp, then
+ * ship_converted() (it is SHIP_READY) or ship_mark() with SHIP_BAD.  One that is SHIP_READY: hand
+ * its tables over, then ship_mark() with SHIP_DONE, then ship_clean().
+ */
+extern const char *const ship_ends[]; /* by enum ship_stage; none for SHIP_WAITS */
 int ship_check_locks(void);
 int ship_open(struct ship *s, const char *path);
 int ship_begin(struct ship *s, const struct ship_piece *p);

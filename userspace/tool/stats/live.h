@@ -25,6 +25,11 @@ struct stats_live {
 	int error;
 };
 
+/*
+ * A session is read as standard input: stats_live_session() makes it that, and sets @device, to be
+ * closed at the end.  stats_live_measure() reads the open trace @t; while it waits for events,
+ * stats_live_write_due() has to be called.
+ */
 int stats_live_session(const char *session, struct ktape_device **device);
 void stats_live_write_due(struct stats_live *live);
 int stats_live_measure(struct stats_live *live, const char *path);

@@ -25,7 +25,10 @@ struct stats_trace;
 #define EXIT_HOLDS     3 /* a condition of --fail-if holds */
 #define EXIT_UNDECIDED 4 /* too few values to compare two traces */
 
-/* condition.c */
+/*
+ * condition.c: check the text of the conditions before a trace is read, then evaluate them.
+ * @two, @a: two traces are compared.  Return: 0 or the exit code.
+ */
 int stats_check_conditions(const struct kt_command *command,
 			   const struct kt_opt_list *conditions, bool two);
 int stats_evaluate(const struct kt_opt_list *conditions,

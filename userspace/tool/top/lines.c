@@ -66,7 +66,7 @@ static void print_thread_line(FILE *out, const struct top_view *v,
  * @out: where to print it
  * @v: the interval
  * @o: which threads, and their order
- * @threads: number of threads
+ * @threads: most threads
  */
 void top_print_line(FILE *out, const struct top_view *v,
 		    const struct top_order *o, uint64_t threads)
@@ -166,7 +166,7 @@ static void put_threads_json(FILE *out, const struct top_view *v,
 	free(list);
 }
 
-/* Write the percentiles of a kind.  Series @i of an interval is of all values of kind @i. */
+/* Write the percentiles of a kind. */
 static void put_shares_json(FILE *out, const struct ktape_quantile *shares)
 {
 	for (size_t q = 0; q < TOP_SHARES; q++)
@@ -197,6 +197,7 @@ static void put_series_json(FILE *out, const struct top_view *v)
 			",\"unit\":\"%s\",\"count\":%" PRIu64 ",\"sum\":%" PRIu64
 			",\"uncertain\":%" PRIu64 ",\"max\":%" PRIu64,
 			s->unit, s->count, s->sum, s->uncertain, s->max);
+		/* The series of all values of a kind come first, in the order of kinds. */
 		if (s->key == KTAPE_SERIES_ALL && s->count)
 			put_shares_json(out, v->shares[i]);
 		fputs("}", out);

@@ -153,6 +153,8 @@ static void say_end(const struct top_page *p, int status, char *said, size_t siz
  * @p: the page, whose @errors can be read
  * @said: set when the page is there, or why it is not
  * @size: bytes of @said
+ *
+ * If the conversion fails, the saved records are kept, and @said names their folder.
  */
 void top_page_read(struct top_page *p, char *said, size_t size)
 {
@@ -184,6 +186,8 @@ void top_page_read(struct top_page *p, char *said, size_t size)
  * @p: the page
  * @said: set if one was being written: whether it is there
  * @size: bytes of @said
+ *
+ * The saved records are removed in any case.
  *
  * Return: true if one was being written.
  */

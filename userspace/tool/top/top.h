@@ -110,7 +110,7 @@ struct top_view {
 	unsigned int nr_points;
 };
 
-/* model.c */
+/* model.c: events and notices in order of time, then top_model_end(). */
 struct top_model;
 
 /* Takes an interval, which the callee frees.  Return: 0 or negative errno. */
@@ -168,7 +168,7 @@ void top_print_line(FILE *out, const struct top_view *v,
 void top_print_json(FILE *out, const struct top_view *v,
 		    const struct top_order *o, uint64_t threads);
 
-/* device.c */
+/* device.c.  @said: set to what was done, or why not, for the user. */
 struct top_device;
 
 int top_device_open(const char *path, const char *session,
@@ -206,6 +206,10 @@ struct top_feed_options {
 	void *arg;
 };
 
+/*
+ * top_feed_read() returns at the end of the trace.  Another thread can end it by top_feed_stop()
+ * and by making @wake readable, and closes the feed when it has returned.
+ */
 int top_feed_open(const struct top_feed_options *o, struct top_feed **feed);
 int top_feed_read(struct top_feed *f);
 void top_feed_stop(struct top_feed *f);
@@ -241,6 +245,11 @@ struct top_page_source {
 	const char *path;
 };
 
+/*
+ * A page that is not being written has @errors -1, and the rest zero; top_page_begin() refuses one
+ * that is.  Poll @errors, and call top_page_read() for messages and for the end.  top_page_end()
+ * stops what is still being written.
+ */
 void top_page_begin(struct top_page *p, const struct top_page_source *from,
 		    char *said, size_t size);
 void top_page_read(struct top_page *p, char *said, size_t size);

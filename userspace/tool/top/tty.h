@@ -5,6 +5,12 @@
 
 #include <stdbool.h>
 
+/*
+ * After top_tty_open(), poll the descriptors of keys and of signals.  top_tty_next_signal() returns
+ * 0 when there is no more: for one that top_tty_ends() the command, end; for SIGTSTP call
+ * top_tty_stop(), for others that were caught top_tty_redraw().  top_tty_close() is last, also
+ * if opening has failed.
+ */
 int top_tty_open(void);
 int top_tty_keys(void);
 int top_tty_signals(void);

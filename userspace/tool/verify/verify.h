@@ -22,8 +22,11 @@
 /* Exit code for a trace of which a part is missing, while nothing is wrong with the rest. */
 #define EXIT_CUT 6
 
+/* What a check that was run has found; @wrong: number of findings that are no notes. */
 int verify_code(const struct ktape_verify *verify, int wrong, bool strict);
 void verify_print_sum(const struct ktape_verify *verify, int wrong);
+
+/* Parts of the JSON object, and all of it for a trace that was not checked yet. */
 void verify_put_finding(FILE *f, const struct ktape_finding *finding, bool first);
 void verify_put_counts(FILE *f, const struct ktape_verify *verify);
 int verify_put_json(FILE *f, const char *trace);

@@ -202,6 +202,10 @@ static void test_wrong(void)
 	ktape_config_release(&c);
 }
 
+/*
+ * Lines may have 65536 bytes: the second line is refused for its length, and in a shorter text for
+ * its value.  The error has the number of the line.
+ */
 static void test_long(void)
 {
 	static char text[70000];

@@ -321,8 +321,9 @@ static void set_many(size_t *nr, unsigned int event, uint32_t second)
 }
 
 /*
- * A counter takes no memory, a mutex does; viewers do not take unlimited tracks
- * either.
+ * Perfetto gets tracks for the states of KEPT objects only, because viewers do not take any number
+ * of them.  In Chrome's JSON a counter takes no memory, so all objects have one; a mutex does, and
+ * one beyond KEPT stays a counter.
  */
 static void states_bounded(void)
 {
@@ -462,8 +463,8 @@ static void own_values(void)
 }
 
 /*
- * A tid that is reused: the task is freed late, EXIT has ended the first
- * thread.
+ * A tid that is reused: EXIT has ended the first thread, and its task is freed late.  That must not
+ * end the system call of the second thread.
  */
 static void late_free(void)
 {

@@ -483,7 +483,10 @@ static void strange_names(void)
 
 /* ---- system calls ---------------------------------------------------------- */
 
-/* Print the ftrace event sys_exit of a bundle, whose member 2 is an event: 1 id, 2 ret. */
+/*
+ * Print the ftrace events sys_exit of a bundle.  Its member 2 is an event, whose member 330 is a
+ * sys_exit: 1 id, 2 ret.
+ */
 static void print_returns(FILE *out, const struct proto_field *bundle)
 {
 	const uint8_t *p = bundle->data, *q, *r;
@@ -503,7 +506,10 @@ static void print_returns(FILE *out, const struct proto_field *bundle)
 	}
 }
 
-/* sys_exit_wide becomes ftrace's sys_exit, which ends the call's slice.  Its arguments are counted. */
+/*
+ * sys_exit_wide becomes ftrace's sys_exit, which ends the call's slice.  That has no arguments:
+ * they are counted as missed.
+ */
 static void wide_returns(void)
 {
 	static const uint64_t enter[6] = { 3 }, leave[7] = { (uint64_t)-11, 3 };

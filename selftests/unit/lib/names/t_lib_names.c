@@ -27,7 +27,10 @@ static const char *name_at_time(unsigned int type, uint32_t id, uint32_t param1,
 		check(!strcmp(__name, want), "%s, not %s", __name, want); \
 	} while (0)
 
-/* Three lives of thread 7, whose records are added in every order. */
+/*
+ * Three lives of thread 7, whose records are added in every order: time of the record, type, id,
+ * two parameters, birth, death (0: alive), name.
+ */
 static const struct object lives[] = {
 	{ 10 * S, KTAPE_OBJ_THREAD, 7, 7, 0, 10 * S, 0, "first" },
 	{ 20 * S, KTAPE_OBJ_THREAD, 7, 7, 0, 10 * S, 20 * S, "first" },

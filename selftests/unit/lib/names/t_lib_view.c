@@ -63,6 +63,7 @@ static void *look_up_names(void *arg)
 	return NULL;
 }
 
+/* Each looker without a view gets one, and an earlier view gets the names that were added since. */
 static void look_together(struct looker lookers[THREADS])
 {
 	char text[LINE];

@@ -196,7 +196,10 @@ static void test_syscall_lines(void)
 	lines_end(&l);
 }
 
-/* A wide record, and its last field. */
+/*
+ * A wide record, and its last field as text and as JSON.  @text: NULL: no such field is shown;
+ * @json: NULL: it is not checked.
+ */
 static const struct {
 	const char *machine;
 	uint32_t dat20;

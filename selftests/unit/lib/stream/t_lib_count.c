@@ -62,6 +62,7 @@ static void fill_random_block(uint32_t special)
 				 opcode << KTAPE_OPCODE_SHIFT | (uint32_t)rand());
 		if (blob)
 			kt_set32(block + args, any(BLOB_MAX));
+		/* The last record may reach beyond the block. */
 		at += kt_record_length(block + at, kt_get64(block + at),
 				       BYTES + BLOB_MAX * 2);
 	}

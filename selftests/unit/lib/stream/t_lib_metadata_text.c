@@ -2,6 +2,9 @@
 /*
  * Test the metadata text: every change is found, and every tool that adds to
  * it, also an old one that does not know the checksum, leaves it valid.
+ *
+ * ktape_metadata_check() returns 0; -ENODATA: nothing is wrong, but a part of the text has no
+ * checksum; -EBADMSG: the text was changed.
  */
 #include <ktape/ctf.h>
 
@@ -155,7 +158,7 @@ static void test_old(void)
 		check(!strstr(error.text, "were not found") ==
 			      !strstr(changes[i].what, "_reserved"),
 		      "%s: %s", changes[i].instead, error.text);
-		/* The first event differs in a letter, whose place is reported. */
+		/* The first change is a letter of a name, whose place is reported. */
 		check(i || error.offset == (uint64_t)(at - text) +
 						   strlen("name = \"sched_sw"),
 		      "at %llu", (unsigned long long)error.offset);

@@ -165,6 +165,7 @@ static void test_pieces(void)
 			check(!h.twice && !h.strangers && h.r.events,
 			      "%s: piece %u: %u events, %u twice, %u threads",
 			      f->name, i, h.r.events, h.twice, h.strangers);
+			/* Only later pieces repeat them at their beginning. */
 			check(!i || (h.profiles == 1 && h.filters == 1 &&
 				     h.sessions == 1),
 			      "%s: piece %u: %u profiles, %u filters, %u sessions",

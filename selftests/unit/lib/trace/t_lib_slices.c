@@ -30,6 +30,7 @@ struct seen {
 	char *notices;
 	size_t notices_len;
 	size_t notices_room;
+	/* What was returned last: > 0: an event, and no more are wanted; 0: the end; or an error. */
 	int ended;
 	uint64_t passed; /* events in slices */
 };

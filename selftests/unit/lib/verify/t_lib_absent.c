@@ -698,6 +698,7 @@ static void test_absent_refused(void)
 		.to = 2,
 	};
 	struct ktape_absence bad[5] = { q, q, q, q, q };
+	/* Event, field, a value that is too large for it, from, to, and no CPU. */
 	const struct ktape_absence large[] = {
 		{ KTAPE_EV_SIGNAL_DELIVER, "sig", 128, 1, 2, false, 0 },
 		{ KTAPE_EV_SIGNAL_DELIVER, "sig", UINT64_MAX, 1, 2, false, 0 },

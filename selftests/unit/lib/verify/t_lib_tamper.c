@@ -73,7 +73,7 @@ static uint64_t seed = 1;
  * @trace: or to the whole trace
  * @on: to which streams, a kind for each: bits of ON()
  * @not_on: targets of which nothing distinguishes the result from a whole trace: bits of ON()
- * @not_in: in which modes, bits of IN()
+ * @not_in: the modes in which that is so, bits of IN(): both have to hold
  * @why: why nothing distinguishes it
  */
 struct kind {
@@ -213,7 +213,7 @@ static void flush_rings(struct sim *s)
 {
 	for (unsigned int cpu = 0; cpu < SIM_CPUS; cpu++) {
 		sim_cut(s, cpu * 2 + KTAPE_RING_EVENT);
-		sim_ledger(s, cpu, 2);
+		sim_ledger(s, cpu, 2); /* of a flush */
 		sim_cut(s, cpu * 2 + KTAPE_RING_CONTROL);
 	}
 }
@@ -238,6 +238,7 @@ static void carry_empty_packet(struct sim *s, unsigned int ring, unsigned int nr
 	h->content_bits = h->packet_bits = KTAPE_BLOCK_HEADER * 8;
 	r->packets[0].len = KTAPE_BLOCK_HEADER;
 	ktape_packet_seal(h);
+	/* The piece itself loses nothing, and does not report what was lost before it. */
 	for (unsigned int i = 1; i < r->nr; i++) {
 		h = (void *)r->packets[i].data;
 		h->discarded -= h->lost[0] < h->discarded ? h->lost[0] :

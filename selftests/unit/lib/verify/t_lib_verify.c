@@ -61,7 +61,7 @@ static void test_verify_eventful(void)
 				break;
 			default:
 				for (unsigned int cpu = 0; cpu < SIM_CPUS; cpu++)
-					sim_ledger(s, cpu, 2);
+					sim_ledger(s, cpu, 2); /* of a flush */
 				break;
 			}
 		}
@@ -84,7 +84,7 @@ static void test_flipped(void)
 	folder = trace_folder();
 	sim_save(s, folder, 0);
 	snprintf(path, sizeof(path), "%s/cpu1", folder);
-	/* In the third packet: the first one is empty. */
+	/* In the third packet, whose number is 2: the first one is empty. */
 	trace_flip(path, KTAPE_BLOCK_HEADER + s->ring[2].packets[0].len + 500, 0x10);
 	verify_trace(folder);
 	check(result.errors[KTAPE_RULE_CHECKSUM] == 1, "no bad checksum");

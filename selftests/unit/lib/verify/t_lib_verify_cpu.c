@@ -8,7 +8,7 @@
 /* Start the session on CPU 0 alone, as if all others were offline. */
 static void start_on_0(struct sim *s)
 {
-	sim_ledger(s, 0, 1);
+	sim_ledger(s, 0, 1); /* of a start */
 	s->running = true;
 	sim_context(s, 0);
 	sim_phase(s, 0, KTAPE_PHASE_ON);

@@ -211,7 +211,8 @@ static void test_cut_before(void)
 
 /*
  * The last packets of a ring are missing: its end was cut off behind a known number.  @late: the
- * first packet is missing as well, which is no violation of its own.
+ * first packet is missing as well, which is no violation of its own.  Then the classes are not
+ * counted, so the end is the only finding; else each class that lacks records is one, too.
  */
 static void test_cut_behind(void)
 {
@@ -326,8 +327,8 @@ static void test_cut_stacks(void)
 	}
 }
 
-/* Return how many records a ring had written before a packet, as the packet says. */
-static uint64_t records_written_before(const struct sim_packet *p)
+/* Return how many records a ring had written up to the end of a packet, as its header says. */
+static uint64_t records_up_to_end(const struct sim_packet *p)
 {
 	const struct ktape_block *h = (const void *)p->data;
 	uint64_t sum = h->emitted - h->filtered;
@@ -348,8 +349,8 @@ static void test_gap_of_fewer(void)
 		sim_work(s, STEPS);
 		finish_emitted_session(s);
 		check(r->nr > 5, "%u packets", (unsigned int)r->nr);
-		gone = records_written_before(&r->packets[3]) -
-		       records_written_before(&r->packets[2]);
+		gone = records_up_to_end(&r->packets[3]) -
+		       records_up_to_end(&r->packets[2]);
 		check(gone > 2, "%llu records", (unsigned long long)gone);
 		sim_remove(s, 2, 3);
 		for (unsigned int i = 3; i < r->nr; i++) {

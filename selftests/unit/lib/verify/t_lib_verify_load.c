@@ -157,7 +157,7 @@ static void test_filter(void)
 static void test_nothing(void)
 {
 	struct sim *s = begin_with_room(0);
-	unsigned int last = s->ring[RING].nr + 1;
+	unsigned int full = s->ring[RING].nr + 1; /* number of the packet, from 1 */
 
 	change_thread(s);
 	sim_event(s, CPU, KTAPE_EV_SOFTIRQ_RAISE, 1, 0, 0, 0);
@@ -168,7 +168,7 @@ static void test_nothing(void)
 	check_equal(result.ret, 1);
 	check_equal(result.first.cpu, CPU);
 	check_equal(result.first.ring, KTAPE_RING_EVENT);
-	check_equal(result.first.packet, last + 1);
+	check_equal(result.first.packet, full + 1);
 	check(strstr(result.first.text, "the packet begins with thread"), "%s",
 	      result.first.text);
 	remove_loaded_trace(s);

@@ -9,7 +9,7 @@ static void test_verify_nameless(void)
 {
 	struct sim *s = make_simple_session();
 
-	save_and_verify(s, 2);
+	save_and_verify(s, 2); /* the last two threads have no name; their numbers begin with 10 */
 	check_equal(result.errors[KTAPE_RULE_NAME], 2);
 	check(strstr(result.finding[0].text, "10"), "%s", result.finding[0].text);
 	check_equal(result.ret, 2);
@@ -181,6 +181,7 @@ static void test_missed_since(void)
 	i = r->nr - 3;
 	gone = ((struct ktape_block *)r->packets[i].data)->emitted -
 	       ((struct ktape_block *)r->packets[i - 1].data)->emitted;
+	/* The packet behind it takes its place: with one less, that is the last but one. */
 	sim_remove(s, 2, i);
 	for (; i < r->nr; i++) {
 		struct ktape_block *h = (void *)r->packets[i].data;

@@ -540,6 +540,7 @@ static void check_scene(uint64_t seed, unsigned int damage)
 	for (unsigned int i = 0; damage & 4 && i < SIM_CPUS; i++)
 		if (sim_random(s, 2))
 			end_early(s, &s->ring[2 * i + 1]);
+	/* In some scenes a thread has no name. */
 	sim_save(s, dir, (unsigned int)(seed % 7 == 3));
 	if (damage & 2) {
 		snprintf(path, sizeof(path), "%s/%s%u", dir,

@@ -87,7 +87,7 @@ static void test_loss_at_each_instruction(void)
 		if (tap_why[0])
 			printf("# at instruction %zu of %zu\n", i, number);
 	}
-	/* Some of them belong to the end of the trace, which a run does not reach. */
+	/* step_trace() also notes instructions around the call, which step_run() does not reach. */
 	check(interrupted > number / 2, "%u of %zu instructions were reached",
 	      interrupted, number);
 	tap_note("%u instructions", interrupted);

@@ -162,6 +162,7 @@ static void *read_until_done(void *arg)
 	return NULL;
 }
 
+/* Records that the ring took: rig_written() also counts those that it lost. */
 static u64 accepted(void)
 {
 	return rig_written(&rig) - rig_lost(&rig);

@@ -56,6 +56,7 @@ static int be_program(const char *what)
 
 /* ---- tests -------------------------------------------------------------------------- */
 
+/* @how: run_self() or run_self_until_signal().  Return: exit status; -EINTR: a signal ended it. */
 static int run_self_command(int (*how)(char *const argv[]), const char *what)
 {
 	char *const argv[] = { (char *)"self", (char *)what, NULL };

@@ -173,6 +173,7 @@ static void scene_page(void)
 	/* One for each block, and one for the viewer. */
 	check_equal(count_in_text(page, "</script>"),
 		    count_in_text(page, "data-kind=\"") + 1);
+	/* Names are in the packed blocks only. */
 	check(!strstr(page, "wor\"ker"), "a name stands in the page");
 	free(page);
 }

@@ -435,6 +435,7 @@ static void rkh_damages(void)
 		}
 		read_rkh_bytes(copy, len, "rkh", i & 1 ? KTAPE_TRACE_SORTED : 0,
 			       &reported, &nr);
+		/* There were up to 8 changes, and each may make an event. */
 		check(nr <= stream.nr + 10, "%u", nr);
 	}
 }

@@ -212,10 +212,7 @@ static void joined(void)
 {
 	struct came came;
 
-	/*
-	 * Names come first; those of global markers are carried in a frame of
-	 * their own.
-	 */
+	/* Names come first.  From here on, each place has events before it. */
 	for (size_t at = 400; at < line_len; at += 13) {
 		receive(line + at, line_len - at, &came);
 		check(came.reported.lost <= OWN_LOST, "%zu: %llu", at,
@@ -257,8 +254,10 @@ static void without(void)
 	int fd = codec_file(path, stream.data, stream.len);
 	unsigned int all = 0;
 
+	/* Without the option, too, reading it must not crash. */
 	codec_read_all(path, "tband", 0, &reported);
 	close(fd);
+	/* Each frame ends with the only zero in it, and carries an event or a name. */
 	for (size_t i = 0; i < stream.len; i++)
 		all += !stream.data[i];
 	receive(stream.data, stream.len, &came);

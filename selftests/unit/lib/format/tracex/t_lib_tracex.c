@@ -69,7 +69,7 @@ static const uint32_t events[][8] = {
 };
 #define NR ARRAY_SIZE(events)
 
-/* The oldest event is in the middle; the timer wraps at its mask. */
+/* The oldest event is in the middle; the timer wraps at its mask.  @down: it counts down. */
 static void make_tracex_image(uint32_t mask, bool down)
 {
 	uint32_t stamp = down ? 12 : mask - 11, end = BASE + SIZE;
@@ -339,7 +339,7 @@ static void tracex_text_records(void)
 	}
 }
 
-/* Append an S-record whose 16 bytes are the low bits of its address. */
+/* Append an S-record whose 16 bytes are all bits 4 to 11 of its address. */
 static char *put_srec(char *p, uint32_t address)
 {
 	unsigned int sum = 21;
