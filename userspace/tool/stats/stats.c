@@ -456,9 +456,10 @@ static int cmd_stats(int argc, char **argv)
 		input = argv[first];
 	if (!ret)
 		ret = run_stats(&s, &input);
+	/* The trace first: it has the pipe open into which a child may still be writing. */
+	stats_close(&s.t);
 	end = pieces_end(&in);
 	ret = ret ? ret : end;
-	stats_close(&s.t);
 	stats_rtos_release(&s.rtos);
 	ktape_device_close(device);
 	return ret;

@@ -180,6 +180,8 @@ static void tracex_word_names(void)
 		"user_event: queue_send queue_ptr=0x600 source_ptr=0x1 wait_option=2 enqueued=3 thread=0x20001000 priority_word=0x9",
 		"user_event: isr_enter stack_ptr=0x1234 isr_number=7 ",
 		"user_event: trace_object ",
+		/* The user's own event has no name. */
+		"user_event: task=0 id=4096 args=[0x1 0x2 0x3 0x4 0x81000000 0x80050005]",
 	};
 	struct codec_reports reported = { 0 };
 	struct ktape_trace_options how = {
@@ -201,8 +203,6 @@ static void tracex_word_names(void)
 
 		for (size_t i = 0; i < ARRAY_SIZE(lines); i++)
 			found |= strstr(line, lines[i]) ? 1U << i : 0;
-		/* A user event has no name. */
-		check(!strstr(line, " id=4076"), "%s", line);
 		free(line);
 	}
 	ktape_trace_close(t);
