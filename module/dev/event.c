@@ -245,6 +245,7 @@ static bool trigger_condition_ok(const struct ktape_trigger *t)
 	if (t->when == KTAPE_TRIGGER_QUIET &&
 	    (t->nth || t->duration_ns < KTAPE_TRIGGER_QUIET_MIN))
 		return false;
+	/* Matches and firings are counted in an atomic_t. */
 	return t->duration_ns <= KTAPE_TRIGGER_NS_MAX &&
 	       timed == !!t->duration_ns && t->nth <= S32_MAX &&
 	       t->limit <= S32_MAX;

@@ -34,7 +34,7 @@ static size_t read_refill_metadata(struct kt_file *kf)
 	size_t length;
 	const void *packet = kt_metadata_packet(&length);
 
-	/* The packet is larger than the buffer: slot is the offset in the packet. */
+	/* The packet may be larger than the buffer: slot is the offset in the packet. */
 	length = min(length - kf->slot, kf->buf_size);
 	memcpy(kf->buf, packet + kf->slot, length);
 	kf->slot += length;
@@ -322,7 +322,10 @@ static ssize_t read_packets(struct kt_file *kf, char __user *to, size_t count,
 			return done;
 		cond_resched();
 		if (!kf->left) {
-			/* Return what was read before waiting for more. */
+			/*
+			 * Return what was read before waiting for more.  A reader that does not
+			 * block gets all that is there, open blocks included.
+			 */
 			length = read_refill(kf, block && !done, !block);
 			kf->len = max_t(ssize_t, length, 0);
 			WRITE_ONCE(kf->left, kf->len);

@@ -309,6 +309,8 @@ void kt_switch_record(u32 code, struct task_struct *prev, struct task_struct *ne
  * run-time probe may record there, and needs to know the thread for the header of
  * a block and for the filters.  While the record is being stored it cannot know on
  * which side of it its own record will be: the thread is unknown.
+ *
+ * kt_now_arrive() stores the thread as arrived, too, and so takes the place of kt_switch_end().
  */
 static __always_inline void kt_switch_begin(struct task_struct *next)
 {

@@ -50,6 +50,7 @@ static void symbol_look_up(unsigned long address)
 	mutex_lock(&symbol_lock);
 	if (!kt_symbol_place(token, address)) {
 		symbol_enter(address, token);
+		/* A free place.  If there is none, the address is looked up again. */
 		to = kt_symbol_place(token, 0);
 		if (to)
 			WRITE_ONCE(*to, address);

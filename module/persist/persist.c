@@ -7,10 +7,12 @@
  * The rings are ordinary rings in special memory.  Writers of the region:
  *
  *   control pages, blocks	the CPU that owns the ring, as in all sessions
- *   checks			the worker; in a panic the panic handler, after the
- *				worker's CPU was stopped
- *   copy of the registry	the worker
- *   superblocks, tables	kt_persist_lay_out(), before the session records
+ *   checks			persist_catch_up(): the worker, reboot handler and
+ *				kt_persist_close(); in a panic the panic handler, after
+ *				the worker's CPU was stopped
+ *   copy of the registry	kt_persist_lay_out(), then persist_catch_up()
+ *   superblocks, tables	kt_persist_lay_out(), before the session records;
+ *				persist_wipe_old() wipes superblocks of earlier loads
  *   state of superblocks	kt_persist_close(), panic and reboot handlers
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt

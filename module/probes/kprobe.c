@@ -255,7 +255,10 @@ static void missed_update(unsigned int i)
 	m->last_read.refused = refused;
 }
 
-/* The counts of a slot begin again: those of the kernel and, if @hits, our own. */
+/*
+ * The counts of a slot begin again: those of the kernel, which end with its probe, and, if @hits,
+ * our own, which stay until another probe gets the slot.
+ */
 static void missed_restart(unsigned int i, bool hits)
 {
 	unsigned int cpu;

@@ -5,7 +5,8 @@
  * (event/event.h); these are set in want.c.
  *
  * An event is switched on in this order: probe, want bits, synchronize_rcu(),
- * on-marker; and off in the reverse order, with the off-marker first.
+ * on-marker; and off in this order: off-marker, want bits, synchronize_rcu(), probe.  So
+ * the event is wanted on all CPUs all the time between its two markers.
  *
  * Probes are attached and detached with kt_session_control held and none of the
  * inner locks, because the kernel takes the CPU hotplug lock inside.
