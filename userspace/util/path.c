@@ -19,7 +19,7 @@
  * kt_path_folder() - Return the folder that contains what a path names
  * @path: the path; trailing slashes are ignored
  *
- * Return: path of the folder, which the caller frees, or NULL.
+ * Return: path of the folder, which the caller frees, or NULL without memory.
  */
 char *kt_path_folder(const char *path)
 {
