@@ -101,6 +101,7 @@ void kt_event_record_log(const struct kt_record *rec);
 unsigned long kt_event_record_of(u32 kind, const struct kt_record *rec,
 				 struct task_struct *other);
 void kt_event_losses(struct kt_ring *r);
+/* Between the two, a block that is opened names the incoming thread of a switch: context.c. */
 struct kt_coming kt_coming_set(s32 tid, u8 prio);
 void kt_coming_back(const struct kt_coming *old);
 bool kt_event_opcode_exists(unsigned int opcode);

@@ -191,7 +191,10 @@ static void persist_choose_half(void)
 /* Wipe the superblocks of all earlier loads. */
 static void persist_wipe_old(void)
 {
-	/* Older versions of this module laid out the region as a whole. */
+	/*
+	 * Older versions of this module laid out the region as a whole.  Once this load uses its
+	 * half, the superblocks there are its own.
+	 */
 	if (!persist.used)
 		kt_layout_wipe(&persist.region);
 	kt_layout_wipe(&persist.other);

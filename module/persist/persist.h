@@ -64,7 +64,7 @@ int kt_persist_lay_out(void);
 void kt_persist_place(struct kt_ring_spec *spec);
 void kt_persist_close(void);
 
-/* region.c */
+/* region.c: "old" is the copy of what earlier loads left */
 u64 kt_old_size(void);
 long kt_old_read(u64 offset, void __user *to, size_t length);
 

@@ -4,7 +4,7 @@
  *
  * There is one slot for each of the KTAPE_PROBES opcodes from KTAPE_OP_PROBE on.
  * A probe is registered disabled, and enabled while a session or sink wants its
- * event, so an unwanted probe costs nothing.
+ * event and for a second after that, so an unwanted probe costs nothing.
  *
  * A probe may be hit anywhere, also while ktape itself runs: the ring handles such
  * a hit as a nested writer.  While a handler runs on a CPU, the kernel calls no

@@ -398,7 +398,10 @@ static int rings_cpu_change(unsigned int cpu, bool online)
 	for (i = 0; i < KT_SESSIONS; i++) {
 		if (!kt_sessions[i] || !kt_sessions[i]->running)
 			continue;
-		/* What kt_control_join() would still write is written here. */
+		/*
+		 * kt_control_join() then writes no more: a CPU that came online is marked
+		 * below, one that goes offline when it comes back.
+		 */
 		cpumask_clear_cpu(cpu, &kt_sessions[i]->joining);
 		if (kt_sessions[i]->begun)
 			kt_session_missed_record(kt_sessions[i], NULL);
