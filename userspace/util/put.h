@@ -19,7 +19,7 @@
 #define KT_PUT_U64_MAX 20 /* digits of the largest number */
 /* More room than kt_put_message() needs for a character of at most 4 bytes, each as "\xNN". */
 #define KT_PUT_MESSAGE_MAX 32
-#define KT_PUT_DOUBLE_MAX  25 /* characters of the longest double */
+#define KT_PUT_DOUBLE_MAX  25 /* more characters than any double has */
 #define KT_PUT_OVER	   48 /* most bytes written after the returned end */
 
 char *kt_put_digits(char *p, uint64_t v);
