@@ -171,6 +171,7 @@ static bool read_has_enough_in(const struct kt_ring *r, u64 pos, u64 bytes)
 	return bytes ? commit - pos >= bytes : commit - start > r->block_size;
 }
 
+/* Return true if read_has_enough_in() is true for any ring, and the rings may be read now. */
 static bool read_has_enough(const struct kt_file *kf, u64 bytes)
 {
 	struct kt_session *s = kf->session;
@@ -274,6 +275,10 @@ static ssize_t read_refill(struct kt_file *kf, bool wait, bool parts)
 	}
 }
 
+/*
+ * Make the bounce buffer at the first read(); from then on the file counts as one that reads.
+ * Return: 0, -ENOMEM, also if the opener's quota is used up.
+ */
 static int read_make_buffer(struct kt_file *kf)
 {
 	struct kt_session *s = kf->session;
@@ -455,6 +460,10 @@ __poll_t kt_dev_poll(struct file *file, struct poll_table_struct *wait)
 
 /* ---- ioctls of readers ------------------------------------------------------- */
 
+/*
+ * Return true if a consumer may report a position: the begin of a block, or commit, and from its
+ * former position to commit.
+ */
 static bool consumer_position_ok(const struct kt_file *kf,
 				 const struct ktape_position *p)
 {
@@ -494,6 +503,7 @@ static int consumer_check_positions(const struct kt_file *kf,
 	return ok ? 0 : -EINVAL;
 }
 
+/* Take the positions that a consumer reports: all of them, or none if one is not valid. */
 static long consumer_move(struct kt_file *kf, const struct ktape_consumer *c)
 {
 	struct ktape_position *p;

@@ -132,6 +132,10 @@ static bool table_was_late(void)
 	return late;
 }
 
+/*
+ * Let the table grow, and record the counts of names without room.  If names came too early,
+ * enter now what exists and lacks one.
+ */
 static void table_work(struct work_struct *work)
 {
 	bool late, again;

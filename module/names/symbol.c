@@ -42,6 +42,7 @@ static void symbol_enter(unsigned long address, u32 token)
 	kt_registry_set(KTAPE_OBJ_FUNCTION, token, offset, length, text);
 }
 
+/* Enter the symbol of an address, unless that was done, and remember the address. */
 static void symbol_look_up(unsigned long address)
 {
 	u32 token = kt_token((void *)address);

@@ -203,6 +203,10 @@ static void persist_wipe_old(void)
 	persist.other_there = false;
 }
 
+/*
+ * Map the region, choose the half for this load, and copy the traces of earlier loads, or
+ * discard them.  Return: 0, as kt_region_get(), or -ENOMEM; then persist_free_region() follows.
+ */
 static int persist_find_region(void)
 {
 	const struct kt_persist_config *config = &persist.config;

@@ -92,6 +92,7 @@ static u32 wanted; /* bit n: a session or sink wants slot n */
 /* Allocated with the first probe, before any handler can run. */
 static struct kt_hits __percpu *slot_hits;
 
+/* Record a hit: the address of the probe, and @values, of which addresses become tokens. */
 static nokprobe_inline void kprobe_slot_record(const struct kt_probe_slot *slot,
 					       const u64 *values)
 {
@@ -373,6 +374,7 @@ static int hits_make(void)
 	return 0;
 }
 
+/* Put a probe into a free slot, enabled if it is wanted.  Return: as kt_kprobe_add(). */
 static int kprobe_slot_fill(struct kt_probe_slot *slot, const struct ktape_probe *p)
 {
 	unsigned int i = slot - slots;

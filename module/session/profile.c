@@ -164,6 +164,7 @@ void kt_session_prepare(const struct kt_session *s, const u64 *mask, u64 *record
 	kt_session_probes(extra);
 	memcpy(recordable, mask, sizeof(extra));
 	kt_probe_drop_unavailable(recordable);
+	/* Without the right it at most counts lines of the log: no marker names the event. */
 	if (!s->log)
 		kt_mask_clear(recordable, KTAPE_EV_CONSOLE);
 }
