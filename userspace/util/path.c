@@ -78,6 +78,7 @@ static bool is_of_root(const char *path)
 	return root;
 }
 
+/* Do kt_path_follow(), or with @only_root kt_path_follow_root(). */
 static int follow_path_link(const char *path, bool only_root, char **place)
 {
 	char *at = strdup(path);
