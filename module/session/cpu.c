@@ -55,7 +55,7 @@ static void rings_give_to_cpu(const struct kt_session *s, unsigned int cpu,
 		/* By the want bits of an event that only this session records. */
 		WRITE_ONCE(c->alone[kind][BIT(s->id)], rings->ring[kind]);
 	}
-	/* Names push no older record out of a control ring where nothing is overwritten. */
+	/* Names would push out, or keep out, other control records, unless a consumer makes room. */
 	kind = s->mode == KTAPE_MODE_DISCARD ? KTAPE_RING_CONTROL : KTAPE_RING_EVENT;
 	WRITE_ONCE(c->ring[KT_RING_NAMES][s->id], rings->ring[kind]);
 }

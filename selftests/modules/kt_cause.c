@@ -7,9 +7,10 @@
  * echo "WHAT NUMBER" >/sys/module/kt_cause/parameters/run
  *
  * The write returns when everything has happened.  What has to be on another CPU is on CPU 1,
- * so a test writes from CPU 0.
+ * so tests of that write from CPU 0.
  *
- * For guest/probes/t_events_*.c, t_smoke.sh, and guest/hostile/t_hostile_leak.c.
+ * For guest/probes/t_events_*.c, t_smoke.sh, guest/filter/t_filter_tool.sh, and
+ * guest/hostile/t_hostile_leak.c.
  */
 #include <linux/completion.h>
 #include <linux/delay.h>
