@@ -155,7 +155,7 @@ static int params_parse_mode(struct kt_session_config *c)
 		}
 		c->mode = i;
 	}
-	/* By default, the rings fill the persistent region. */
+	/* The rings fill the persistent region, whatever size= says. */
 	if (c->mode == KTAPE_MODE_PERSISTENT)
 		c->ring_size = 0;
 	return 0;

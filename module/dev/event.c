@@ -167,7 +167,8 @@ static int filter_ioctl_get(struct kt_session *s, struct ktape_filter *f)
  * @arg: struct ktape_filter; filled with the filter in force
  *
  * Context: process context, may sleep.
- * Return: 0; -EPERM, -EINVAL, -EFAULT, -ENOMEM; see uapi/ktape/filter.h.
+ * Return: 0; -EPERM, -EINVAL, -EFAULT, -ENOMEM; -ENODEV: the session has ended; see
+ * uapi/ktape/filter.h.
  */
 long kt_ioctl_filter(struct file *file, union kt_ioctl_arg *arg)
 {
@@ -245,6 +246,7 @@ static bool trigger_condition_ok(const struct ktape_trigger *t)
 	if (t->when == KTAPE_TRIGGER_QUIET &&
 	    (t->nth || t->duration_ns < KTAPE_TRIGGER_QUIET_MIN))
 		return false;
+	/* Matches and firings are counted in an atomic_t. */
 	return t->duration_ns <= KTAPE_TRIGGER_NS_MAX &&
 	       timed == !!t->duration_ns && t->nth <= S32_MAX &&
 	       t->limit <= S32_MAX;
@@ -312,7 +314,7 @@ static long trigger_ioctl_add(struct kt_session *s, struct ktape_trigger *t)
  * @arg: struct ktape_trigger; filled
  *
  * Context: process context, may sleep.
- * Return: 0; -EPERM; see uapi/ktape/trigger.h.
+ * Return: 0; -EPERM; -ENODEV: ADD, and the session has ended; see uapi/ktape/trigger.h.
  */
 long kt_ioctl_trigger(struct file *file, union kt_ioctl_arg *arg)
 {

@@ -27,6 +27,7 @@ static void features_of_names(struct ktape_features *f)
 	f->names_dropped = 0;
 	for (i = 0; i < KTAPE_NO_ROOM_REASONS; i++) {
 		f->no_room[i] = kt_registry_no_room(i);
+		/* These lack only in the copy in persistent memory, not in the registry. */
 		if (i != KTAPE_NO_ROOM_REGION)
 			f->names_dropped += f->no_room[i];
 	}

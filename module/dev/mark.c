@@ -275,6 +275,7 @@ static long mark_ioctl_name(const struct file *file, const union kt_mark_arg *ar
 
 	if (n->flags || strnlen(n->name, sizeof(n->name)) == sizeof(n->name))
 		return -EINVAL;
+	/* Larger numbers than 24 bits are no majors: kt_emit_name() returns -EINVAL. */
 	if (n->type == KTAPE_OBJ_EXCEPTION && n->id >= MAJOR_OF_KERNEL &&
 	    n->id < 1U << 24)
 		return -EPERM;

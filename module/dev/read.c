@@ -34,7 +34,7 @@ static size_t read_refill_metadata(struct kt_file *kf)
 	size_t length;
 	const void *packet = kt_metadata_packet(&length);
 
-	/* The packet is larger than the buffer: slot is the offset in the packet. */
+	/* The packet may be larger than the buffer: slot is the offset in the packet. */
 	length = min(length - kf->slot, kf->buf_size);
 	memcpy(kf->buf, packet + kf->slot, length);
 	kf->slot += length;
@@ -171,6 +171,7 @@ static bool read_has_enough_in(const struct kt_ring *r, u64 pos, u64 bytes)
 	return bytes ? commit - pos >= bytes : commit - start > r->block_size;
 }
 
+/* Return true if read_has_enough_in() is true for any ring, and the rings may be read now. */
 static bool read_has_enough(const struct kt_file *kf, u64 bytes)
 {
 	struct kt_session *s = kf->session;
@@ -274,6 +275,10 @@ static ssize_t read_refill(struct kt_file *kf, bool wait, bool parts)
 	}
 }
 
+/*
+ * Make the bounce buffer at the first read(); from then on the file counts as one that reads.
+ * Return: 0, -ENOMEM, also if the opener's quota is used up.
+ */
 static int read_make_buffer(struct kt_file *kf)
 {
 	struct kt_session *s = kf->session;
@@ -322,7 +327,10 @@ static ssize_t read_packets(struct kt_file *kf, char __user *to, size_t count,
 			return done;
 		cond_resched();
 		if (!kf->left) {
-			/* Return what was read before waiting for more. */
+			/*
+			 * Return what was read before waiting for more.  A reader that does not
+			 * block gets all that is there, open blocks included.
+			 */
 			length = read_refill(kf, block && !done, !block);
 			kf->len = max_t(ssize_t, length, 0);
 			WRITE_ONCE(kf->left, kf->len);
@@ -452,6 +460,10 @@ __poll_t kt_dev_poll(struct file *file, struct poll_table_struct *wait)
 
 /* ---- ioctls of readers ------------------------------------------------------- */
 
+/*
+ * Return true if a consumer may report a position: the begin of a block, or commit, and from its
+ * former position to commit.
+ */
 static bool consumer_position_ok(const struct kt_file *kf,
 				 const struct ktape_position *p)
 {
@@ -491,6 +503,7 @@ static int consumer_check_positions(const struct kt_file *kf,
 	return ok ? 0 : -EINVAL;
 }
 
+/* Take the positions that a consumer reports: all of them, or none if one is not valid. */
 static long consumer_move(struct kt_file *kf, const struct ktape_consumer *c)
 {
 	struct ktape_position *p;

@@ -97,6 +97,7 @@ long kt_ioctl_create(struct file *file, union kt_ioctl_arg *arg)
 	ret = session_install_fd(s, O_RDWR, file);
 	if (ret < 0)
 		kt_session_end(s);
+	/* The descriptor holds the session from here on. */
 	kt_session_unhold(s);
 	kt_session_put(s);
 	return ret;

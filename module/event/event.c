@@ -253,7 +253,7 @@ bool kt_event_record_in(unsigned int session, u32 kind, const struct kt_record *
  * Also calls the sinks, if one wants the event.
  *
  * Context: any, preemption disabled.
- * Return: the sessions whose filters it passed.
+ * Return: the sessions in which it passed, see event_put().
  */
 unsigned long kt_event_record_of(u32 kind, const struct kt_record *rec,
 				 struct task_struct *other)

@@ -101,6 +101,7 @@ void kt_event_record_log(const struct kt_record *rec);
 unsigned long kt_event_record_of(u32 kind, const struct kt_record *rec,
 				 struct task_struct *other);
 void kt_event_losses(struct kt_ring *r);
+/* Between the two, a block that is opened names the incoming thread of a switch: context.c. */
 struct kt_coming kt_coming_set(s32 tid, u8 prio);
 void kt_coming_back(const struct kt_coming *old);
 bool kt_event_opcode_exists(unsigned int opcode);
@@ -309,6 +310,8 @@ void kt_switch_record(u32 code, struct task_struct *prev, struct task_struct *ne
  * run-time probe may record there, and needs to know the thread for the header of
  * a block and for the filters.  While the record is being stored it cannot know on
  * which side of it its own record will be: the thread is unknown.
+ *
+ * kt_now_arrive() stores the thread as arrived, too, and so takes the place of kt_switch_end().
  */
 static __always_inline void kt_switch_begin(struct task_struct *next)
 {

@@ -50,7 +50,7 @@ static int loss_write(struct kt_ring *to, const struct kt_ring *r,
  * A loss record that the control ring cannot take counts as lost itself.  The
  * losses in it are reported later, at the latest when the session stops.
  *
- * Context: any, on the owning CPU with preemption disabled.
+ * Context: any, on the owning CPU with preemption disabled, or while that has no writer.
  */
 void kt_event_losses(struct kt_ring *r)
 {

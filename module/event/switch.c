@@ -37,6 +37,7 @@ static u32 switch_put(struct kt_cpu *c, u32 code, struct task_struct *prev,
 	};
 	u32 filtered;
 
+	/* The outgoing thread still is current, which is checked in any case: name the other. */
 	if (want & KT_WANT_CHECK)
 		return kt_event_record_of(KT_EVENT_RING_SCHED_SWITCH, &rec, next);
 	filtered = want & KT_MASK_SESSIONS & ~pass;
@@ -53,6 +54,11 @@ static u32 switch_put(struct kt_cpu *c, u32 code, struct task_struct *prev,
  * @code: from KT_CODE() for sched_switch
  * @prev: the outgoing thread
  * @next: the incoming thread
+ *
+ * From kt_switch_begin() on an NMI takes the thread for unknown, because it cannot know
+ * whether the records that are stored here come before its own or after.  That ends when the
+ * incoming thread is noted as arrived: in kt_now_arrive(), together with its pass mask, or, if
+ * no session has a thread filter, in kt_switch_end().
  *
  * Context: the probe of sched_switch.
  */

@@ -228,6 +228,7 @@ void kt_trigger_fire(struct kt_trigger *t, unsigned int session)
 		irq_work_queue(&t->irq);
 }
 
+/* Count the event if it matches, and fire at every nth match. */
 static void trigger_check(struct kt_trigger *t, unsigned int session,
 			  const struct kt_record *rec)
 {

@@ -178,7 +178,8 @@ static void track_leave(struct kt_track *t)
  * kt_track_sets() - Get the sets that a thread is in
  * @p: a thread that lives
  *
- * Context: any, preemption disabled.
+ * Context: any, with preemption disabled or within RCU: otherwise the task_struct of @p may
+ * be freed and become that of another thread.
  * Return: one bit for each set.
  */
 u32 kt_track_sets(const struct task_struct *p)
@@ -204,7 +205,7 @@ u32 kt_track_sets(const struct task_struct *p)
  *
  * A child process is followed with all its threads.
  *
- * Context: the probe of sched_process_fork.
+ * Context: the probe of task_newtask, or of sched_process_fork where that is missing.
  */
 void kt_track_fork(const struct task_struct *parent, const struct task_struct *child)
 {
@@ -252,6 +253,9 @@ void kt_track_free(const struct task_struct *p)
 
 /**
  * kt_track_init() - Allocate the table, once
+ *
+ * Lookups work without the table and find nothing.  kt_track_open(), kt_track_add(),
+ * kt_track_walk() and kt_track_close() must not be called before this has succeeded.
  *
  * Context: process context, may sleep.
  * Return: 0 or -ENOMEM.

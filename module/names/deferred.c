@@ -2,9 +2,9 @@
 /*
  * Names that probes find, and the names that never change.
  *
- * A probe must not write to the registry, which is done in task context only.  It
- * copies the name into a small table and queues an irq_work, which schedules a
- * work item that enters the name.  A probe that finds no room drops the name and
+ * A probe that may run in an interrupt must not write to the registry, which is done in task
+ * context only.  It copies the name into a small table and queues an irq_work, which
+ * schedules a work item that enters the name.  A probe that finds no room drops the name and
  * tries again when its object occurs again.
  */
 #include <linux/atomic.h>

@@ -3,8 +3,8 @@
  * Lets the registry grow while it is used, and begins and ends it.
  *
  * Entries are made where nothing can be allocated: probes of fork and exit.  So
- * slot.c wakes a work item while a quarter of the slots is still free or has a dead
- * entry.  Names that come faster than the work item have no room.  They are counted
+ * slot.c wakes a work item as soon as less than a quarter of the slots is free or has a
+ * dead entry.  Names that come faster than the work item have no room.  They are counted
  * by reason, and the counts are entries themselves (KTAPE_OBJ_NO_ROOM), so that each
  * trace says why a name is missing.
  */
@@ -132,6 +132,10 @@ static bool table_was_late(void)
 	return late;
 }
 
+/*
+ * Let the table grow, and record the counts of names without room.  If names came too early,
+ * enter now what exists and lacks one.
+ */
 static void table_work(struct work_struct *work)
 {
 	bool late, again;
@@ -149,6 +153,7 @@ static void table_work(struct work_struct *work)
 	mutex_unlock(&kt_table.lock);
 	if (late) {
 		kt_registry_refresh();
+		/* In a full table, symbols would be looked up again in vain. */
 		if (kt_slots_left())
 			kt_symbols_refresh();
 	}

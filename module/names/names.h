@@ -7,6 +7,10 @@
  * struct ktape_object_entry.  This folder does not decide what gets a name: probes,
  * emitters and the ioctls do.
  *
+ * Load (main.c): kt_registry_init(), kt_symbol_init(), kt_names_init(), then the probes, which
+ * enter what changes from then on, and kt_registry_walk(), which enters what exists.  Unload: the
+ * probes, kt_names_exit(), kt_symbol_exit(), kt_registry_exit().
+ *
  * Each file calls only files above it:
  *
  *   table.c	the memory: chunks that never move

@@ -587,7 +587,7 @@ bool kt_registry_record_since(unsigned int session, u32 since, u32 *slot,
  * @slot: slot of the entry, below kt_registry_used()
  * @to: receives the copy
  *
- * Context: process context.
+ * Context: task context.
  * Return: false if the slot was never used, else true.
  */
 bool kt_registry_copy(unsigned int slot, struct ktape_object_entry *to)

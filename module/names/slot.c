@@ -207,7 +207,7 @@ void kt_slot_release(u32 slot, bool was_given)
  * The caller must evict the entry that is returned: it is counted as evicted here.  It stays
  * counted if the entry has died before the caller could do that.
  *
- * Context: process context.
+ * Context: task context.
  * Return: slot of the name that was given first, KT_SLOT_NONE if there is room.
  */
 u32 kt_slot_oldest_given(u32 share)
@@ -227,7 +227,7 @@ u32 kt_slot_oldest_given(u32 share)
 /**
  * kt_registry_refuse() - Count a name that its caller refuses
  *
- * Context: process context.
+ * Context: task context.
  */
 void kt_registry_refuse(void)
 {

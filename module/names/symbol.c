@@ -42,6 +42,7 @@ static void symbol_enter(unsigned long address, u32 token)
 	kt_registry_set(KTAPE_OBJ_FUNCTION, token, offset, length, text);
 }
 
+/* Enter the symbol of an address, unless that was done, and remember the address. */
 static void symbol_look_up(unsigned long address)
 {
 	u32 token = kt_token((void *)address);
@@ -50,6 +51,7 @@ static void symbol_look_up(unsigned long address)
 	mutex_lock(&symbol_lock);
 	if (!kt_symbol_place(token, address)) {
 		symbol_enter(address, token);
+		/* A free place.  If there is none, the address is looked up again. */
 		to = kt_symbol_place(token, 0);
 		if (to)
 			WRITE_ONCE(*to, address);

@@ -69,7 +69,7 @@ struct kt_layout {
 	unsigned int nr_names;
 };
 
-/* region.c */
+/* region.c; "old" is the copy of what earlier loads left */
 int kt_region_get(struct kt_region *r, const char *where);
 struct kt_region kt_region_half(const struct kt_region *r, unsigned int n);
 void kt_region_put(struct kt_region *r);

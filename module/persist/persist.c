@@ -7,10 +7,12 @@
  * The rings are ordinary rings in special memory.  Writers of the region:
  *
  *   control pages, blocks	the CPU that owns the ring, as in all sessions
- *   checks			the worker; in a panic the panic handler, after the
- *				worker's CPU was stopped
- *   copy of the registry	the worker
- *   superblocks, tables	kt_persist_lay_out(), before the session records
+ *   checks			persist_catch_up(): the worker, reboot handler and
+ *				kt_persist_close(); in a panic the panic handler, after
+ *				the worker's CPU was stopped
+ *   copy of the registry	kt_persist_lay_out(), then persist_catch_up()
+ *   superblocks, tables	kt_persist_lay_out(), before the session records;
+ *				persist_wipe_old() wipes superblocks of earlier loads
  *   state of superblocks	kt_persist_close(), panic and reboot handlers
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -189,7 +191,10 @@ static void persist_choose_half(void)
 /* Wipe the superblocks of all earlier loads. */
 static void persist_wipe_old(void)
 {
-	/* Older versions of this module laid out the region as a whole. */
+	/*
+	 * Older versions of this module laid out the region as a whole.  Once this load uses its
+	 * half, the superblocks there are its own.
+	 */
 	if (!persist.used)
 		kt_layout_wipe(&persist.region);
 	kt_layout_wipe(&persist.other);
@@ -198,6 +203,10 @@ static void persist_wipe_old(void)
 	persist.other_there = false;
 }
 
+/*
+ * Map the region, choose the half for this load, and copy the traces of earlier loads, or
+ * discard them.  Return: 0, as kt_region_get(), or -ENOMEM; then persist_free_region() follows.
+ */
 static int persist_find_region(void)
 {
 	const struct kt_persist_config *config = &persist.config;

@@ -4,6 +4,10 @@
  * and what an earlier load of the module left there can be read.  The layout of
  * the memory is uapi/ktape/persist.h.
  *
+ * For a session, in this order: kt_persist_take() reserves the memory and fits the sizes of the
+ * rings; kt_persist_lay_out() writes what describes them; kt_persist_place() says where each ring
+ * is; kt_persist_close() gives the memory back, also after an error of the second one.
+ *
  * Read the files in this order.  Each one calls only files above it: region.c (finds and
  * maps the memory, keeps a copy of what earlier loads left), layout.c (where each ring is in
  * it, checksums of blocks), persist.c (the session in it, its worker, the copy of the
@@ -60,7 +64,7 @@ int kt_persist_lay_out(void);
 void kt_persist_place(struct kt_ring_spec *spec);
 void kt_persist_close(void);
 
-/* region.c */
+/* region.c: "old" is the copy of what earlier loads left */
 u64 kt_old_size(void);
 long kt_old_read(u64 offset, void __user *to, size_t length);
 

@@ -113,7 +113,7 @@ extern struct kt_probe kt_probes_io[];
 extern struct kt_probe kt_probes_system[];
 extern struct kt_probe kt_probes_exception[];
 
-/* layout.c */
+/* layout.c: which functions of the kernel sleep in the scheduler on behalf of their callers */
 bool kt_scheduler_has(unsigned long address);
 void kt_scheduler_found(bool found);
 bool kt_scheduler_fits(void);
@@ -129,7 +129,7 @@ u32 kt_netdev_id(const struct net_device *dev);
 int kt_netdev_init(void);
 void kt_netdev_exit(void);
 
-/* exception.c */
+/* exception.c: notifiers of oops and panic */
 int kt_die_init(void);
 void kt_die_exit(void);
 

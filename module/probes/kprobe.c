@@ -4,7 +4,7 @@
  *
  * There is one slot for each of the KTAPE_PROBES opcodes from KTAPE_OP_PROBE on.
  * A probe is registered disabled, and enabled while a session or sink wants its
- * event, so an unwanted probe costs nothing.
+ * event and for a second after that, so an unwanted probe costs nothing.
  *
  * A probe may be hit anywhere, also while ktape itself runs: the ring handles such
  * a hit as a nested writer.  While a handler runs on a CPU, the kernel calls no
@@ -92,6 +92,7 @@ static u32 wanted; /* bit n: a session or sink wants slot n */
 /* Allocated with the first probe, before any handler can run. */
 static struct kt_hits __percpu *slot_hits;
 
+/* Record a hit: the address of the probe, and @values, of which addresses become tokens. */
 static nokprobe_inline void kprobe_slot_record(const struct kt_probe_slot *slot,
 					       const u64 *values)
 {
@@ -255,7 +256,10 @@ static void missed_update(unsigned int i)
 	m->last_read.refused = refused;
 }
 
-/* The counts of a slot begin again: those of the kernel and, if @hits, our own. */
+/*
+ * The counts of a slot begin again: those of the kernel, which end with its probe, and, if @hits,
+ * our own, which stay until another probe gets the slot.
+ */
 static void missed_restart(unsigned int i, bool hits)
 {
 	unsigned int cpu;
@@ -370,6 +374,7 @@ static int hits_make(void)
 	return 0;
 }
 
+/* Put a probe into a free slot, enabled if it is wanted.  Return: as kt_kprobe_add(). */
 static int kprobe_slot_fill(struct kt_probe_slot *slot, const struct ktape_probe *p)
 {
 	unsigned int i = slot - slots;

@@ -3,7 +3,7 @@
  * Probes for threads: scheduling, creation and exit, uninterruptible sleep,
  * signals.  They record the events of uapi/ktape/events/task.h.
  *
- * The probes for creation, exec, exit and rename also keep the registry, the
+ * The probes for creation, exec, exit, freeing and rename also keep the registry, the
  * thread filters and the triggers up to date.  They are attached as long as the
  * module is loaded, even if no session wants their events.
  */
@@ -376,6 +376,7 @@ static unsigned long caller_of_scheduler(void)
 	n = stack_trace_save(frames, FRAMES, 0);
 	while (i < n && !kt_scheduler_has(frames[i]))
 		i++;
+	/* kt_scheduler_fits() judges by these answers whether it knows where the scheduler is. */
 	if (n)
 		kt_scheduler_found(i < n);
 	while (i < n && (kt_scheduler_has(frames[i]) ||

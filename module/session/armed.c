@@ -46,6 +46,7 @@ void kt_armed_watch(struct work_struct *work)
 	unsigned long match = READ_ONCE(a->trigger.seen), since = jiffies - match;
 	unsigned long wait = kt_armed_silence(a);
 
+	/* The session has stopped: its next start begins again. */
 	if (!READ_ONCE(a->s->active))
 		return;
 	/*

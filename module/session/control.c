@@ -466,7 +466,7 @@ void kt_control_want(struct kt_session *s, const struct kt_filters *former)
 /**
  * kt_control_profile() - mark a change of the profile on every online CPU
  * @s: the session
- * @phase: ON: all of @mask is recorded from here on; OFF: only @mask is
+ * @phase: ON: all of @mask is recorded from here on; OFF: nothing else is from here on
  * @mask: the profile
  */
 void kt_control_profile(struct kt_session *s, u32 phase, const u64 *mask)
@@ -672,6 +672,8 @@ void kt_control_resume(struct kt_session *s)
  * kt_control_missed() - record missed hits on every online CPU
  * @s: the session
  * @misses: the hits
+ *
+ * Context: as kt_control_other().
  */
 void kt_control_missed(struct kt_session *s, const struct kt_misses *misses)
 {

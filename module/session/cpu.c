@@ -55,6 +55,7 @@ static void rings_give_to_cpu(const struct kt_session *s, unsigned int cpu,
 		/* By the want bits of an event that only this session records. */
 		WRITE_ONCE(c->alone[kind][BIT(s->id)], rings->ring[kind]);
 	}
+	/* Names would push out, or keep out, other control records, unless a consumer makes room. */
 	kind = s->mode == KTAPE_MODE_DISCARD ? KTAPE_RING_CONTROL : KTAPE_RING_EVENT;
 	WRITE_ONCE(c->ring[KT_RING_NAMES][s->id], rings->ring[kind]);
 }
@@ -397,7 +398,10 @@ static int rings_cpu_change(unsigned int cpu, bool online)
 	for (i = 0; i < KT_SESSIONS; i++) {
 		if (!kt_sessions[i] || !kt_sessions[i]->running)
 			continue;
-		/* What kt_control_join() would still write is written here. */
+		/*
+		 * kt_control_join() then writes no more: a CPU that came online is marked
+		 * below, one that goes offline when it comes back.
+		 */
 		cpumask_clear_cpu(cpu, &kt_sessions[i]->joining);
 		if (kt_sessions[i]->begun)
 			kt_session_missed_record(kt_sessions[i], NULL);
@@ -406,7 +410,8 @@ static int rings_cpu_change(unsigned int cpu, bool online)
 			kt_session_cpu_is_without(kt_sessions[i]);
 		/*
 		 * A start that waits for its grace period marks this CPU with the
-		 * others, and a stop has marked that nothing is recorded.
+		 * others, and a stop has marked that nothing is recorded.  That a CPU goes
+		 * offline is no on-marker, and is written in any case.
 		 */
 		if (!online || kt_sessions[i]->begun)
 			kt_control_cpu(kt_sessions[i], cpu, online);

@@ -171,6 +171,7 @@ static int parse_pids(struct kt_filters *f, const void *entries, u32 nr)
 	/* Fill new sets.  The old ones stay in force until they are replaced. */
 	if (pids_have(from, nr, KTAPE_PID_EXCEPT))
 		except = kt_track_open();
+	/* With exclude entries alone all others pass; without any entry none does. */
 	if (!except || pids_have(from, nr, 0))
 		pass = kt_track_open();
 	ret = pids_follow(from, nr, pass, except, pids);

@@ -5,7 +5,8 @@
  * (event/event.h); these are set in want.c.
  *
  * An event is switched on in this order: probe, want bits, synchronize_rcu(),
- * on-marker; and off in the reverse order, with the off-marker first.
+ * on-marker; and off in this order: off-marker, want bits, synchronize_rcu(), probe.  So
+ * the event is wanted on all CPUs all the time between its two markers.
  *
  * Probes are attached and detached with kt_session_control held and none of the
  * inner locks, because the kernel takes the CPU hotplug lock inside.
@@ -163,6 +164,7 @@ void kt_session_prepare(const struct kt_session *s, const u64 *mask, u64 *record
 	kt_session_probes(extra);
 	memcpy(recordable, mask, sizeof(extra));
 	kt_probe_drop_unavailable(recordable);
+	/* Without the right it at most counts lines of the log: no marker names the event. */
 	if (!s->log)
 		kt_mask_clear(recordable, KTAPE_EV_CONSOLE);
 }

@@ -210,8 +210,8 @@ void kt_reader_exit(struct kt_reader *rd, struct kt_session *s)
  * @s: the session
  * @on: true: register
  *
- * A reader that is registered, also again after an eviction, moves to the oldest data of each
- * ring, unless it is further already.
+ * A reader that was not registered, or was evicted, moves to the oldest data of each ring,
+ * unless it is further already.
  *
  * Context: process context.
  */
@@ -334,7 +334,10 @@ static bool reader_stalls_ring(const struct kt_ring *r, struct kt_cursor *c,
 	return time_after_eq(jiffies, c->stuck + timeout);
 }
 
-/* Return the cursor of a ring that reader_stalls_ring() is true for, or NULL. */
+/*
+ * Return the cursor of a ring that reader_stalls_ring() is true for, or NULL.  Asks for all
+ * rings, because that begins the time of each.
+ */
 static struct kt_cursor *reader_find_stalled(const struct kt_session *s,
 					     struct kt_reader *rd,
 					     unsigned long timeout)

@@ -272,7 +272,7 @@ static int session_try(struct kt_session *s, struct kt_session_config *c)
 
 /*
  * Return true if a session that lacked memory could be made once ended sessions give theirs
- * back: not if it alone exceeds what all may have.
+ * back: not if it alone exceeds what all may have, or a ring what one may have.
  */
 static bool session_may_fit(const struct kt_session *s,
 			    const struct kt_session_config *c)

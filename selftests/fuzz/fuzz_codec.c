@@ -3,7 +3,8 @@
  * libFuzzer target: a trace in a foreign format. The first byte says which
  * format (0: detected; the last number: Tonbandgeraet from a serial line),
  * whether it is sorted and, with the last byte, in which format it is written;
- * the trace follows.
+ * the trace follows.  Reading, printing and writing stay within memory, no line is longer
+ * than ktape_format_bound() says, and an event in terms of its format is a JSON object.
  */
 #include <assert.h>
 #include <fcntl.h>

@@ -2,6 +2,8 @@
 /*
  * libFuzzer target: the folder of a CTF trace of another tracer: metadata in CTF 1.8 or
  * 2, and a stream.  The first two bytes are the length of the metadata; the stream follows.
+ * Reading stays within memory, a refusal has a text, and no line is longer than
+ * ktape_format_bound() says.
  */
 #include <assert.h>
 #include <sys/stat.h>

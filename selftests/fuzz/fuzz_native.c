@@ -3,7 +3,8 @@
  * libFuzzer target: a whole native trace, which is read and verified.  The first byte says
  * how: as a file, from a pipe, or as a directory with the metadata that the file begins
  * with; and whether the pipe form that follows has its own metadata, or only packets, and
- * then whether a conversion made them: only there records with further fields are joined.
+ * then whether their metadata says that a conversion made them: only in such a trace a record
+ * of further fields (KTAPE_FORMAT_ID_FIELDS) is joined with the event after it.
  * UUIDs and checksums are corrected first, unless a bit of the first byte says otherwise,
  * because the fuzzer would not get past them.
  */

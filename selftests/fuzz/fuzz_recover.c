@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * libFuzzer target: memory that survived a reset. The input is a list of
- * changes to a valid image, each an offset (3 bytes) and a value. Then the
+ * libFuzzer target: memory that survived a reset. The input is a byte of flags and
+ * a list of changes to a valid image, each an offset (3 bytes) and a value. Then the
  * checksums of the superblocks and of the table of rings are computed again,
  * unless the first byte is odd, because otherwise the fuzzer would not get past
  * them.
@@ -37,8 +37,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		image_seal(&image);
 	image_recover(image.data, image.size, &res);
 	/*
-	 * Whatever was changed: all packets that were recovered are in order and can be read,
-	 * unless the image has another UUID now, which they have then, too.
+	 * Whatever was changed: all packets that were recovered are in order and can be read.
+	 * If the UUID of the image was changed, the packets get the changed one, and opening them
+	 * with the former one fails.
 	 */
 	assert(!res.back);
 	assert(!res.bad_packets || memcmp(image.super->uuid, image_info.uuid, 16));

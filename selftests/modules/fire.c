@@ -26,7 +26,7 @@
 #define PAGE_ORDER    3
 #define HOLD_MS	      20000 /* at most */
 
-u64 fire_number;
+u64 fire_number; /* what a test cannot know of the last event: reading "fire" returns it */
 
 struct lookup {
 	const char *name;
@@ -41,6 +41,7 @@ static void match_tracepoint(struct tracepoint *tp, void *data)
 		l->found = tp;
 }
 
+/* Find a tracepoint of the kernel itself.  Return: NULL: there is none of this name. */
 struct tracepoint *fire_find(const char *name)
 {
 	struct lookup l = { .name = name };

@@ -6,9 +6,11 @@
  *
  * echo "WHAT NUMBER" >/sys/module/kt_cause/parameters/run
  *
- * The write returns when everything has happened.
+ * The write returns when everything has happened.  What has to be on another CPU is on CPU 1,
+ * so tests of that write from CPU 0.
  *
- * For guest/probes/t_events_*.c, t_smoke.sh, and guest/hostile/t_hostile_leak.c.
+ * For guest/probes/t_events_*.c, t_smoke.sh, guest/filter/t_filter_tool.sh, and
+ * guest/hostile/t_hostile_leak.c.
  */
 #include <linux/completion.h>
 #include <linux/delay.h>
@@ -182,7 +184,10 @@ static bool has_locker_slept(void)
 	return who && READ_ONCE(who->nvcsw) != locker_slept;
 }
 
-/* The worker sleeps once, because this thread holds the lock until it does. */
+/*
+ * The worker sleeps once, because this thread holds the lock until it does.  This thread sleeps
+ * once, too, so a test finds uninterruptible sleeps of both threads and can tell them apart.
+ */
 static void cause_mutex(void)
 {
 	locker = NULL;

@@ -90,7 +90,9 @@ static int __init count_init(void)
 			      -ENOENT;
 		if (ret) {
 			pr_err("kt_count: %s: %d\n", points[i].name, ret);
-			found[i] = NULL;
+			/* detach_points() detaches what is in found[]. */
+			while (i < ARRAY_SIZE(points))
+				found[i++] = NULL;
 			detach_points();
 			return ret;
 		}

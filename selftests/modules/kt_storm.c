@@ -112,7 +112,10 @@ static int storm_main(void *arg)
 	return 0;
 }
 
-/* Interrupt all CPUs until their threads have ended. */
+/*
+ * Emit @number events in a task of each CPU, and interrupt the CPUs until all these tasks have
+ * ended, or @ticks interrupts have come.  If a task cannot be made, the others still run.
+ */
 static int set_run(const char *text, const struct kernel_param *kp)
 {
 	int ret = kstrtoul(text, 0, &number), cpu;

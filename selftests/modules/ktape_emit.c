@@ -25,6 +25,7 @@ static int __init emit_init(void)
 	TraceEvent(KTAPE_TRACE_CODE(_TRACE_EXC, _TRACE_HW_SEVERITY2, 1, 1),
 		   KTAPE_EXC_CODE(0x1234, 32), "buf", 3);
 	TraceEvent(KTAPE_TRACE_CODE(200, 0xabcde, 1, 2), 1, 2, "buf", 3);
+	/* Naming returns 0, which is the id of this marker: another one would be an error. */
 	ktape_task_begin(ktape_name_marker(7, "seven"), "zero");
 	ktape_begin(7, NULL), ktape_mark(7, "moment"), ktape_end(7, NULL);
 	ktape_task_mark(7, NULL), ktape_task_end(0, "zero");

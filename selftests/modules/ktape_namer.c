@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Not an example: a sink that tries to name an object whenever an object gets a name, which
- * ktape must refuse.
+ * Not an example: a sink that, whenever an object gets a name or a marker is recorded, tries to
+ * name an object, to remove a name and to register a sink.  ktape must refuse all three.
  *
  * For guest/names/t_sink.c.
  */

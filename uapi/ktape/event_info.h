@@ -51,7 +51,7 @@ enum ktape_event_state {
  *	a restriction of one that is
  * @name: out: name of the source, NUL-terminated
  *
- * ENOENT: the event has less than @source sources.
+ * ENOENT: the event has fewer than @source sources.
  */
 struct ktape_event_info {
 	__u32 size;

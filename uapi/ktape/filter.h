@@ -167,7 +167,8 @@ enum ktape_filter_op {
  *
  * SET checks all entries before anything changes.  EINVAL: an entry is invalid;
  * ESRCH: there is no such thread; EBADF, EOPNOTSUPP: there is no such cgroup; EBUSY:
- * GATE, and a trigger of the session waits for the same pair (ktape/trigger.h).
+ * GATE, and a trigger of the session waits for the same pair (ktape/trigger.h).  ENODEV,
+ * also of GET: the session has ended.
  *
  * After SET without entries, no event to which the filter applies passes.
  * Exception: for GATE, RATE and STACK, SET without entries is the same as OFF.

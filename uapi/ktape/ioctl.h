@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
 /*
- * The numbers of all ioctls, in one list so that no number is used twice.  What a
- * command does stands beside its structure, in the headers named below.
+ * The numbers of all ioctls, in one list so that no number is used twice.  Numbers that
+ * are missing are not used.  What a command does stands beside its structure, in the
+ * headers named below.
  *
  * Each structure begins with its size as the caller knows it.  A shorter one is
- * extended with zeros, a longer one is accepted if its tail is zero (otherwise
- * E2BIG).  A structure that returns results comes back with the size that the
- * kernel filled.  Unknown flags and non-zero reserved members: EINVAL.  Unknown
- * commands: ENOTTY.  A read-only descriptor gets EPERM for commands and operations
- * that are marked [W].
+ * extended with zeros (less than 8 bytes: EINVAL), a longer one is accepted if its tail
+ * is zero and it has at most a page (otherwise E2BIG).  A structure that returns
+ * results comes back with the size that the kernel filled.  Unknown flags and non-zero
+ * reserved members: EINVAL.  Unknown commands: ENOTTY.  A read-only descriptor gets
+ * EPERM for commands and operations that are marked [W].
  *
  * The size in a number is always that of __u32, so that the number stays the
  * same when the structure grows.  A command that writes into its structure,

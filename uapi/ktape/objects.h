@@ -78,7 +78,7 @@ enum ktape_object {
  * @KTAPE_NO_ROOM_LATE: names came faster than it grew; threads that still exist get
  *	theirs later
  * @KTAPE_NO_ROOM_REFUSED: users without rights may not give more names
- * @KTAPE_NO_ROOM_REGION: the copy in persistent memory has less entries than the
+ * @KTAPE_NO_ROOM_REGION: the copy in persistent memory has fewer entries than the
  *	registry; not a sum, but the number at the last copy
  */
 enum ktape_no_room {

@@ -168,7 +168,8 @@ enum ktape_trigger_op {
  * actions use is not zero; ENOENT: there is no such trigger, or no session @target;
  * ENOSPC: the session has KTAPE_TRIGGERS triggers; EBADF, EINVAL: @eventfd is not an
  * eventfd; EBUSY: LONGER, and the pair has a gate in this session.  While such a
- * trigger exists, the gate cannot be set either (ktape/filter.h).
+ * trigger exists, the gate cannot be set either (ktape/filter.h).  ENODEV: ADD, and the
+ * session has ended.
  */
 struct ktape_trigger {
 	__u32 size;

@@ -591,8 +591,8 @@ void ktape_recorder_stats(struct ktape_recorder *recorder,
 			  struct ktape_recorder_stats *stats);
 
 /**
- * ktape_recorder_cancel() - Close the recorder and remove everything it wrote
- * @recorder: a recorder that is not finished
+ * ktape_recorder_cancel() - Free the recorder, and remove everything it wrote
+ * @recorder: a recorder that is not finished; ktape_recorder_close() is not called as well
  */
 void ktape_recorder_cancel(struct ktape_recorder *recorder);
 

@@ -106,7 +106,7 @@ struct ktape_event_desc {
  * @name: as in the table
  * @help: description for users
  * @ring: enum ktape_ring_kind
- * @priority: 0 is shed first, 3 is never shed
+ * @priority: 0 is shed first, then 1; 2 and 3 never are
  */
 struct ktape_class_desc {
 	const char *name;

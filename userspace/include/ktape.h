@@ -2,12 +2,12 @@
 /*
  * libktape: record and read traces of the ktape kernel module.
  *
- * Functions return 0 or a count, or a negative errno.  They never print or exit, and keep
- * no global state but what a signal handler needs (ktape_device_bus_error()).  An object may
- * be used by one thread at a time.  This includes a const registry: looking up names and
- * formatting lines caches results in it.  Unless stated otherwise, sizes are in bytes, times
- * are ticks of the trace clock, and every function that opens, adds or reads can return
- * -ENOMEM.
+ * Functions that can fail return 0 or a count, or a negative errno.  No function prints or
+ * exits, and none keeps global state but what a signal handler needs
+ * (ktape_device_bus_error()).  An object may be used by one thread at a time.  This includes
+ * a const registry: looking up names and formatting lines caches results in it.  Unless
+ * stated otherwise, sizes are in bytes, times are ticks of the trace clock, and every
+ * function that opens, adds or reads can return -ENOMEM.
  *
  * Before version 1.0 the library has no stable binary interface: structures may grow from
  * one version to the next, so build programs again for each version.

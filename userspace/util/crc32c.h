@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* CRC32C (Castagnoli), the checksum of packets and of the metadata. */
+/*
+ * CRC32C (Castagnoli), the checksum of packets and of the metadata.  @crc is that of the bytes
+ * before, 0 at the beginning.  Both functions return the same.
+ */
 #ifndef _KT_CRC32C_H
 #define _KT_CRC32C_H
 

@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Threads that do jobs, while their owner prepares further jobs. */
+/*
+ * Threads that do jobs, while their owner prepares further jobs.
+ *
+ * A job has no description but its number: that of its kt_crew_give(), from 0, which @work gets.
+ * Jobs are begun in this order, and end in any.  kt_crew_wait(crew, n) returns when job n has
+ * ended; the owner does jobs meanwhile.  It waits for the jobs in the order of their numbers, and
+ * has given no more than KT_CREW_JOBS that it has not waited for.  kt_crew_free() waits for no
+ * job: call it when all were waited for.  All these functions are called by the owner alone.
+ */
 #ifndef _KT_CREW_H
 #define _KT_CREW_H
 

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Reading and writing all bytes of a request, or with _some as many as one call takes.  Functions
- * with a result return a negative errno on error.
+ * Reading and writing all bytes of a request, or with _some as many as one call takes.
+ *
+ * An int is 0, a ssize_t the number of bytes; both are a negative errno on error.  kt_pread_all()
+ * returns fewer bytes than asked for only at the end of the file.  kt_read_file() sets @data to
+ * memory that the caller frees, and to NULL on error.  kt_pieces_pass() takes @n written bytes off
+ * the front of the pieces; after an error of kt_pwritev_all() they are what was not written.
  */
 #ifndef _KT_FILE_H
 #define _KT_FILE_H

@@ -221,6 +221,7 @@ static bool unpack_stored(struct input *in, struct output *out)
 	return true;
 }
 
+/* Unpack a block whose codes have the lengths of RFC 1951, 3.2.6.  Return: false if damaged. */
 static bool unpack_fixed(struct input *in, struct output *out)
 {
 	struct codes literal, distance;
@@ -261,6 +262,7 @@ static bool take_lengths(struct input *in, const struct codes *c,
 	return true;
 }
 
+/* Unpack a block that begins with the lengths of its codes.  Return: false if damaged. */
 static bool unpack_dynamic(struct input *in, struct output *out)
 {
 	/* The lengths of the codes for lengths come in this order. */

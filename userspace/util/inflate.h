@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Unpack what zlib has compressed; see inflate.c. */
+/* Unpack a whole stream of zlib; see inflate.c.  Returns the bytes in @to, or -EBADMSG. */
 #ifndef _KT_INFLATE_H
 #define _KT_INFLATE_H
 

@@ -118,6 +118,7 @@ void kt_map_remove(struct kt_map *map, struct kt_map_entry *entry)
 	}
 }
 
+/* Free all entries.  @map must be zeroed before it is used again. */
 void kt_map_free(struct kt_map *map)
 {
 	free(map->entries);

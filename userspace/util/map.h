@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A growing hash table that maps two numbers to two numbers. */
+/*
+ * A growing hash table that maps two numbers to two numbers.
+ *
+ * kt_map_find() returns NULL if there is no such entry.  kt_map_put() adds one with both
+ * values 0 in that case, and returns NULL if there is no memory.  An entry is valid until the
+ * next kt_map_put() or kt_map_remove().  kt_map_free() does not empty the structure.
+ */
 #ifndef _KT_MAP_H
 #define _KT_MAP_H
 

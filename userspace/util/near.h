@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Find the known word that a mistyped one is nearest to. */
+/*
+ * Find the known word that a mistyped one is nearest to: set @word, @len and @begins, all else
+ * zero, and call kt_near_try() for each known word.  Then @best is the answer.
+ */
 #ifndef _KT_NEAR_H
 #define _KT_NEAR_H
 

@@ -1,5 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Parsing of values on command lines.  All return 0, -EINVAL or -ERANGE. */
+/*
+ * Parsing of values on command lines.  All return 0, -EINVAL, also if characters follow the
+ * value, or -ERANGE.
+ *
+ *   u64	decimal, or hexadecimal with 0x
+ *   size	bytes, or with K, M, G or KiB, MiB, GiB, all of them powers of 1024
+ *   time	with ns, us, ms, s, m, min or h; seconds without a unit
+ *   mask	0x and up to 64 hexadecimal digits; bit 0 is the lowest of the last one
+ *
+ * Sizes and times may have up to 9 decimals: 1.5G.
+ */
 #ifndef _KT_PARSE_H
 #define _KT_PARSE_H
 

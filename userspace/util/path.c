@@ -19,7 +19,7 @@
  * kt_path_folder() - Return the folder that contains what a path names
  * @path: the path; trailing slashes are ignored
  *
- * Return: path of the folder, which the caller frees, or NULL.
+ * Return: path of the folder, which the caller frees, or NULL without memory.
  */
 char *kt_path_folder(const char *path)
 {
@@ -78,6 +78,7 @@ static bool is_of_root(const char *path)
 	return root;
 }
 
+/* Do kt_path_follow(), or with @only_root kt_path_follow_root(). */
 static int follow_path_link(const char *path, bool only_root, char **place)
 {
 	char *at = strdup(path);

@@ -20,7 +20,7 @@
 
 /**
  * struct kt_pool - threads, and the work that they share
- * @lock: protects everything below
+ * @lock: protects everything below up to @quit
  * @begun: signalled when there is work, or when the threads are to end
  * @ended: signalled when the last piece is finished
  * @work: does piece i

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Threads that do independent pieces of work. */
+/*
+ * Threads that do independent pieces of work.
+ *
+ * kt_pool_run() calls @work for each number below @nr, in any order and in several threads, the
+ * caller's included, and returns when all of these calls have returned.  One thread at a time may
+ * use a pool.
+ */
 #ifndef _KT_POOL_H
 #define _KT_POOL_H
 

@@ -376,7 +376,7 @@ char *kt_put_identifier(char *p, const char *text, size_t len)
 }
 
 /*
- * Put a quoted cell of CSV: at most 8 bytes for each of @len, and 3.  Spreadsheets take
+ * Put a quoted cell of CSV: at most 4 bytes for each of @len, and 3.  Spreadsheets take
  * what begins with one of four characters for a formula; an apostrophe prevents that.
  */
 char *kt_put_cell(char *p, const char *text, size_t len)

@@ -17,9 +17,9 @@
 #include "bits.h"
 
 #define KT_PUT_U64_MAX 20 /* digits of the largest number */
-/* Room that kt_put_message() needs for a character of at most 4 bytes, each as "\xNN". */
+/* More room than kt_put_message() needs for a character of at most 4 bytes, each as "\xNN". */
 #define KT_PUT_MESSAGE_MAX 32
-#define KT_PUT_DOUBLE_MAX  25 /* characters of the longest double */
+#define KT_PUT_DOUBLE_MAX  25 /* more characters than any double has */
 #define KT_PUT_OVER	   48 /* most bytes written after the returned end */
 
 char *kt_put_digits(char *p, uint64_t v);
@@ -90,6 +90,7 @@ static inline uint64_t kt_eight_digits(uint32_t v)
 	return high | (x - high * 10) << 8;
 }
 
+/* Put the eight digits of a number below KT_TEN8, with leading zeros. */
 static inline char *kt_put_eight(char *p, uint32_t v)
 {
 	kt_set64(p, kt_eight_digits(v) + KT_ZEROS);

@@ -175,6 +175,7 @@ static int open_private(const char *path, int flags)
 	return err;
 }
 
+/* Do kt_stage_private() for a path whose links of root were followed. */
 static int stage_private(struct kt_stage *s, const char *path, unsigned int mode)
 {
 	struct stat st;

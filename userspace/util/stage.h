@@ -1,5 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Outputs that get their final name when they are complete; see stage.c. */
+/*
+ * Outputs that get their final name when they are complete; see stage.c.
+ *
+ * kt_stage_file() and kt_stage_private() return a descriptor to write to, which the caller
+ * closes.  If the output cannot be staged, that is the final file itself, and
+ * kt_stage_is_open() is false.  After kt_stage_folder() the files are made in @inner.
+ *
+ * A staged output may be renamed or moved, and ends with kt_stage_commit(), kt_stage_keep() or
+ * kt_stage_drop(), which do nothing for another one.  After an error of kt_stage_commit() it is
+ * still staged.
+ */
 #ifndef _KT_STAGE_H
 #define _KT_STAGE_H
 

@@ -103,6 +103,10 @@ static int make_entry(int folder, const char *name, bool is_folder, unsigned int
 	return fd;
 }
 
+/*
+ * Create a file or folder with the first temporary name of this process that is free, and put the
+ * name into the table.  Return: descriptor, or negative errno.
+ */
 static int make_temp(int folder, char name[KT_TEMP_NAME], bool is_folder,
 		     unsigned int mode)
 {

@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Temporary names of outputs that are not complete yet; see temp.c. */
+/*
+ * Temporary names of outputs that are not complete yet; see temp.c.
+ *
+ * A name that kt_temp_file() or kt_temp_folder() has made is in a table of the process until
+ * kt_temp_forget().  kt_temp_sweep(), for a handler of signals that end the program, removes
+ * what is in the table.  So forget a name after the output was renamed or removed, and before
+ * the folder is closed.  The caller also closes the descriptor that kt_temp_file() and
+ * kt_temp_folder() return.
+ */
 #ifndef _KT_TEMP_H
 #define _KT_TEMP_H
 
@@ -8,7 +16,7 @@
 
 /* Readers of a trace directory skip names that begin with a dot. */
 #define KT_TEMP_PREFIX ".ktape-"
-#define KT_TEMP_NAME   32U
+#define KT_TEMP_NAME   32U /* bytes of a temporary name, NUL included */
 
 bool kt_temp_is_name(const char *name);
 int kt_temp_file(int folder, char name[KT_TEMP_NAME], unsigned int mode);

@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 /**
- * struct kt_texts - texts, which stay where they are
+ * struct kt_texts - texts, which stay where they are until all are freed; all zero = none
  * @pieces: memory, the piece in use first
  * @used: bytes of that one in use
  * @room: bytes it has

@@ -106,7 +106,10 @@ static unsigned long long bpf_lost_records(struct bpf_object *object)
 	return count;
 }
 
-/* Until the command has ended, and what the ring has then. */
+/*
+ * With @read, copy records until the command has ended.  Then copy what the ring still has, or,
+ * without @read, what it has of the whole run.
+ */
 static void follow(struct bpf_object *object, FILE *file, pid_t command, bool read)
 {
 	struct ring_buffer *reader;
