@@ -48,10 +48,10 @@ struct ktape_recover_output {
 
 /**
  * struct ktape_recover_hooks - callbacks during a recovery
- * @tell: called for each superblock, block, record or table that is discarded, with
- *	its offset in the input; may be NULL
- * @progress: called once per MiB or block with the bytes done; a value other than
- *	0 ends the recovery; may be NULL
+ * @tell: called for each superblock, block, record or table that is discarded, and for a
+ *	region for which there is no room, with its offset in the input; may be NULL
+ * @progress: called once per MiB or block with the bytes done; 0 goes on, a
+ *	negative errno ends the recovery, which returns it; may be NULL
  * @arg: first argument of both
  */
 struct ktape_recover_hooks {
@@ -122,11 +122,11 @@ struct ktape_recovered {
  * @input: the memory
  * @hooks: may be NULL
  * @places: array for the regions, in order of offset
- * @nr: entries of @places; further regions are reported to @hooks
+ * @nr: entries of @places; further regions are reported to @hooks and not counted
  *
  * A superblock is expected at a multiple of 4096 bytes.
  *
- * Return: number of regions; what @progress returned; or negative errno.
+ * Return: number of regions in @places, or a negative errno, that of @progress included.
  */
 int ktape_recover_scan(const struct ktape_recover_input *input,
 		       const struct ktape_recover_hooks *hooks,

@@ -5,8 +5,12 @@
  * A name that kt_temp_file() or kt_temp_folder() has made is in a table of the process until
  * kt_temp_forget().  kt_temp_sweep(), for a handler of signals that end the program, removes
  * what is in the table.  So forget a name after the output was renamed or removed, and before
- * the folder is closed.  The caller also closes the descriptor that kt_temp_file() and
- * kt_temp_folder() return.
+ * the folder is closed.
+ *
+ * kt_temp_file(), of permissions @mode, and kt_temp_folder() set @name to the name that they have
+ * made in @folder, and return a descriptor, which the caller closes, or a negative errno.
+ * kt_temp_hold() blocks all signals, so that none comes between two steps, for example a rename
+ * and kt_temp_forget(); the caller restores the mask @before by sigprocmask(2).
  */
 #ifndef _KT_TEMP_H
 #define _KT_TEMP_H

@@ -16,6 +16,7 @@ static struct {
 	unsigned long mask;
 } floor_ring ____cacheline_aligned = { .mask = FLOOR_SIZE - 1 };
 
+/* Use @memory, which has FLOOR_SIZE bytes and room for the rest of a record that begins there. */
 void floor_use(void *memory)
 {
 	floor_ring.base = memory;
@@ -85,6 +86,11 @@ put_t *const puts_floor[4] = { floor0, floor1, floor2, floor3 };
 put_t *const puts_cmpxchg[4] = { cmpxchg0, cmpxchg1, cmpxchg2, cmpxchg3 };
 put_t *const put_nothing = put_no_record;
 
+/*
+ * What the ring asks of its owner.  The module fills the thread and the time of another clock into
+ * the header of a block, wakes readers and reports steps of the clock; here no one reads, and
+ * a header is made once in thousands of records.
+ */
 static void put_opening(struct kt_ring *r, struct ktape_block *block,
 			const struct kt_record *rec)
 {
