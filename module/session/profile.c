@@ -227,8 +227,10 @@ static void profile_change(struct kt_session *s, const u64 *mask, u32 flags)
 		 * CPUs changed one by one: the end of a pair may have come on a CPU that did
 		 * not record it yet, as in kt_session_start_locked().
 		 */
-		if (added || removed)
+		if (added || removed) {
+			kt_filters_renew_gates(kt_session_filters(s));
 			kt_triggers_renew_gates(kt_session_triggers(s));
+		}
 		if (added)
 			kt_control_profile(s, KTAPE_PHASE_ON, s->recordable);
 	}

@@ -115,6 +115,7 @@ int kt_session_start_locked(struct kt_session *s)
 	 * records may have ended on a CPU that did not record yet: forget all
 	 * pairs that are open now.
 	 */
+	kt_filters_renew_gates(f);
 	kt_triggers_renew_gates(kt_session_triggers(s));
 	kt_control_session(s, KTAPE_PHASE_ON);
 	if (f)
