@@ -177,6 +177,7 @@ int ktape_reader_ring(struct ktape_reader *reader, unsigned int ring,
 	info->lost = kt_ring_page_lost(r);
 	if (!kt_reader_is_gone(reader))
 		return 0;
+	/* The page that was read above is gone: give what was seen of it before. */
 	info->commit = r->pos;
 	info->emitted = r->seen_emitted;
 	info->filtered = r->seen_filtered;

@@ -288,6 +288,7 @@ bool lt_values_read(struct lt_values *v, const struct ctf *c,
 	w.end = class->nr_own;
 	if (s->event->fields && !take_field(&w, s->event->fields))
 		return false;
+	/* The contexts stand before the fields in the file, and are declared behind them. */
 	end = s->at.bit;
 	s->at.bit = s->context_bit;
 	w.end = class->nr_fixed;
@@ -311,6 +312,7 @@ bool lt_values_read(struct lt_values *v, const struct ctf *c,
 			return false;
 		}
 	}
+	/* Of versions of LTTng that did not count this one from there. */
 	if (class->prio >= 0)
 		v->list[class->prio].number -= KT_TP_RT_PRIO;
 	place_values(v, &class->tp);

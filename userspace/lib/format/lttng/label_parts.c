@@ -84,6 +84,7 @@ static bool find_cuts(struct ctf *c, struct sweep *s)
 
 		if (!word)
 			return false;
+		/* The word of a name keeps the number of the first label that has it. */
 		if (word->owner != t)
 			word->option = i;
 		word->owner = t;
