@@ -76,7 +76,10 @@ static bool is_mapped(const struct ktape_reader *reader,
 	return false;
 }
 
-/* Map the registry, again if it has grown since.  Return: 0 or negative errno. */
+/*
+ * Map the registry, again if it has grown since.
+ * Return: 0, also without a mapping if the address space is too small; or negative errno.
+ */
 static int map_ring_registry(struct ktape_reader *reader,
 			     const struct ktape_layout_entry *e)
 {

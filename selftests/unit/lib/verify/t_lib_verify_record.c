@@ -212,7 +212,7 @@ static void step_packet_back(unsigned char *data, size_t len, uint64_t from,
 
 /*
  * The clock steps back by half of a block's time, in its last quarter, and catches up in the next
- * block: it shows in both, and is reported once.
+ * block: records of both have earlier times, and the step is reported once.
  */
 static void test_step_between(void)
 {

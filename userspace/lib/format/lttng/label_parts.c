@@ -115,7 +115,10 @@ static void clear_bit(struct sweep *s, unsigned int name)
 	}
 }
 
-/* Return the first name from @name on that has a range; there is one. */
+/*
+ * Return the first name from @name on that has a range; there is one.  Go up in @sets until a word
+ * has a bit from there on, then down to the lowest bit below it.
+ */
 static unsigned int next_name(const struct sweep *s, unsigned int name)
 {
 	unsigned int level = 0;
