@@ -7,6 +7,10 @@
  * (lt_walk.loose).  An event that ktape has (lt_walk.split) keeps the numbers of the fields that
  * all events of the class have, because kt_tp_bind() has noted these; fields inside variants get
  * numbers behind them (lt_walk.extra).
+ *
+ * Data that have to be converted or copied, such as arrays of numbers and labels, go into a room
+ * (lt_values.room), which moves when it grows.  So their offset there is noted (@at), and
+ * place_values() makes pointers of the offsets when all fields were read.
  */
 #include "walk.h"
 

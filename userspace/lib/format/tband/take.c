@@ -4,7 +4,8 @@
  *
  * In a stream with checks, as it comes over a serial line, the frames between two checks are a
  * group: one event or name, and before it events that only say its core, its task and losses.
- * line.c gives a whole group to kt_tband_take(), frame by frame.
+ * line.c gives a whole group to kt_tband_take(), frame by frame.  A native event that
+ * Tonbandgeraet does not have is carried: it comes as the text of a name (carried.c).
  */
 #include <ktape/mark.h>
 
