@@ -180,8 +180,8 @@ struct kt_ring;
  * @filled: snapshot mode: a record found no room
  * @parked: @rec was lost because no block could be opened
  *
- * All run on slow paths, on the owning CPU in the context of the writer,
- * possibly an NMI.
+ * All run on slow paths in the context of the writer, possibly an NMI: on the owning CPU, or on
+ * that of a control path that writes while no writer runs on the owning one.
  */
 struct kt_ring_ops {
 	void (*opening)(struct kt_ring *r, struct ktape_block *block,

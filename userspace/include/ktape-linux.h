@@ -211,6 +211,9 @@ void ktape_linux_notice(struct ktape_linux *linux_stats,
  * ktape_linux_finish() - Compute the results after the last event
  * @linux_stats: the statistics
  *
+ * CPUs, threads, series and waits are complete and in order only after it.  They are valid until
+ * ktape_linux_restart(), without which no further event may be added, or ktape_linux_free().
+ *
  * Return: 0 or -ENOMEM.
  */
 int ktape_linux_finish(struct ktape_linux *linux_stats);

@@ -170,6 +170,8 @@ int ktape_rtos_take(struct ktape_rtos *rtos, const struct ktape_event *event);
  * ktape_rtos_finish() - Compute the results after the last event
  * @rtos: the statistics
  *
+ * Totals, threads and events are complete only after it.  They are valid until ktape_rtos_free().
+ *
  * Return: 0 or -ENOMEM.
  */
 int ktape_rtos_finish(struct ktape_rtos *rtos);

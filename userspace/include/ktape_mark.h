@@ -192,7 +192,7 @@ static inline void ktape_trace_set(struct ktape_trace *t, struct ktape_args args
 		t->flags |= KTAPE_TRACE_BUFFER;
 }
 
-/* Emit an exception.  @buffer NULL: no buffer; @size 0: an empty buffer. */
+/* Emit an exception.  @buffer NULL, with @size 0: no buffer.  Else @size 0: an empty buffer. */
 static inline int ktape_exception(int fd, uint32_t severity, uint32_t code,
 				  struct ktape_args args, const void *buffer,
 				  size_t size)

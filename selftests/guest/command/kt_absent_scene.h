@@ -16,7 +16,7 @@
 
 /* The sessions between the two reference sessions. */
 enum way {
-	WRAPPED,   /* overwrite mode, small ring, read after the end */
+	WRAPPED, /* overwrite mode, small ring, read once meanwhile and after the end */
 	FULL,	   /* discard mode, small ring, read too slowly */
 	RESTARTED, /* stopped and restarted; no system calls */
 	FILTERED,  /* filters and profile change while it records */
@@ -323,6 +323,7 @@ static inline void begin_scene(struct scene *sc)
 		create_way_session(sc, i);
 	sc->last = kt_session_for_threads(LARGE, LARGE, kta_ops);
 	scene_must(sc, "last", sc->last);
+	/* A CPU stores an event in the order of these numbers: the reference is around the others. */
 	for (int i = 0; i < WAYS && !sc->ref.errors; i++)
 		if (kt_layout_session(fd_of(sc, i)) < kt_layout_session(sc->first) ||
 		    kt_layout_session(fd_of(sc, i)) > kt_layout_session(sc->last))

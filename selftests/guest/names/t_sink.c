@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Test sinks, functions of other modules that ktape calls with each event that they want:
- * they get all of these, whatever sessions record, a sink that emits or names ends its own
- * recursion, and modules can be unloaded in any order at any time.
+ * they get all of these, whatever sessions record; a sink that emits an event for each event calls
+ * itself only DEPTH deep, and one that gives names is refused; modules with a sink can be unloaded
+ * at any time, whether they unregister it or not, and ktape cannot be before them.
  */
 #include "kselftest_harness.h"
 

@@ -5,7 +5,8 @@
  * A trace offers three ways to convert their times to CLOCK_MONOTONIC: the offset
  * in the metadata, the clock_sync records, and the pair of times in each block's
  * header. Times converted with the offset, and with one of the clock_sync records,
- * must lie between the readings; all other pairs must agree with that record.
+ * must lie between the readings; all other pairs must agree with that record, but for a late one
+ * of each way (PAIRS_LATE).
  *
  * usage: clockcheck [ROUNDS]
  *   ROUNDS: starts and stops, with pauses between (1 to 3, default 3)

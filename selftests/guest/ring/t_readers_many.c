@@ -2,8 +2,8 @@
 /*
  * Run 32 readers of one session at once, half of them by a mapping, while a thread
  * floods the ring of CPU 0 and another one that of CPU 1: each reader checks at least 10^5
- * records of CPU 0 and knows how many it missed. Also run three sessions of different
- * profiles and modes at once.
+ * records of CPU 0, which must be in order. Also test what one reader is told of the records that
+ * it missed, lseek(), and three sessions of different profiles and modes at once.
  */
 #include "kselftest_harness.h"
 

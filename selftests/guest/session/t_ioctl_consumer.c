@@ -50,6 +50,7 @@ FIXTURE_SETUP(consumer)
 	self->commit = self->ring.page->commit;
 	ASSERT_LT(self->base + 4 * self->block, self->commit);
 	ASSERT_NE(0, self->commit % self->block);
+	/* Signals come in the middle of the calls from now on, and must not show. */
 	kt_alarms(100);
 }
 
@@ -231,7 +232,7 @@ TEST_F(consumer, batch_sizes)
 	EXPECT_EQ(-EFAULT, report_positions(self->fd[0], (void *)-16UL, 1));
 
 	/*
-	 * The second of two rings does not exist: the first position is not
+	 * The second of two entries cannot be read: the first position is not
 	 * accepted either.
 	 */
 	ASSERT_EQ(0, change_registration(self->fd[0], KTAPE_CONSUMER_REGISTER));

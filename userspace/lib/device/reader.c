@@ -76,7 +76,10 @@ static bool is_mapped(const struct ktape_reader *reader,
 	return false;
 }
 
-/* Map the registry, again if it has grown since.  Return: 0 or negative errno. */
+/*
+ * Map the registry, again if it has grown since.
+ * Return: 0, also without a mapping if the address space is too small; or negative errno.
+ */
 static int map_ring_registry(struct ktape_reader *reader,
 			     const struct ktape_layout_entry *e)
 {
@@ -177,6 +180,7 @@ int ktape_reader_ring(struct ktape_reader *reader, unsigned int ring,
 	info->lost = kt_ring_page_lost(r);
 	if (!kt_reader_is_gone(reader))
 		return 0;
+	/* The page that was read above is gone: give what was seen of it before. */
 	info->commit = r->pos;
 	info->emitted = r->seen_emitted;
 	info->filtered = r->seen_filtered;

@@ -217,7 +217,10 @@ struct kt_threadx_map {
 void kt_threadx_put(struct kt_threadx_entry *x, const struct kt_threadx_cpu *c,
 		    const struct ktape_event *e, uint32_t id);
 
-/* service.c */
+/*
+ * service.c.  kt_threadx_service() and kt_threadx_learn() return how many entries they have made;
+ * kt_threadx_service() returns -ENOTSUP for an event of TraceX or of no known format.
+ */
 const char *kt_threadx_own_name(const struct kt_threadx_map *map, uint32_t id);
 int kt_threadx_service(struct kt_threadx_map *map, struct kt_threadx_cpu *c,
 		       const struct ktape_event *e, struct kt_threadx_entry *x);
@@ -225,7 +228,10 @@ void kt_threadx_end_wait(struct kt_threadx_map *map, const struct kt_threadx_cpu
 int kt_threadx_learn(struct kt_threadx_map *map, const struct kt_threadx_cpu *c,
 		     const struct ktape_event *e, struct kt_threadx_entry *x);
 
-/* map.c.  A mapping begins as zeros but for @formats. */
+/*
+ * map.c.  A mapping begins as zeros but for @formats.  kt_threadx_map() returns the number of
+ * entries, -ENOTSUP if the event has no counterpart, or -ENOMEM.
+ */
 int kt_threadx_map(struct kt_threadx_map *map, const struct ktape_event *e,
 		   struct kt_threadx_entry entries[KT_THREADX_PER_EVENT]);
 void kt_threadx_map_free(struct kt_threadx_map *map);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Check the headers of packets, and build packets.
+ * Check the headers of packets, join two records that are one event, and build packets.
  *
  * A packet comes from a file, a pipe or a mapped ring and may contain anything.
  * The functions that read records are inline in packet.h, because every event of a

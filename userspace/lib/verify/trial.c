@@ -5,8 +5,16 @@
  *
  * Most events agree with all rules, and change little.  check_quick() checks those, by a
  * table of what there is to check for each opcode.  Every other event goes through
- * check_careful(), which calls the functions that check one event after the other, on
- * copies.  Neither reports anything: a finding only spoils the trial.
+ * check_careful(), which calls the functions that check one event after the other.
+ *
+ * Both work on copies of the check, of the CPU's state and of its stream.  What the copies point
+ * to is shared by the trials of all CPUs, which run at the same time, so a trial only reads it.
+ * Only of the decoder, of which there is no copy, a trial writes the elements of its own CPU (@tid
+ * and @last), which no other trial touches.
+ *
+ * Neither reports anything: a finding only spoils the trial.  Then window.c drops the copies of
+ * all trials, sets these elements of the decoder back, and ends the window before the event, which
+ * is checked, and reported, without a trial.
  */
 #include "stream/decode.h"
 #include "stream/event.h"
@@ -47,8 +55,8 @@ static const uint8_t careful[] = {
 
 /*
  * Describe an opcode by its fields.  Return: whether its events can be checked quickly.  If the
- * number of arguments varies, this holds only for records that have just those of @steps: others
- * have another form.
+ * number of arguments varies, this holds only for records with just the arguments of @plan's
+ * steps: others have another form, which check_quick() leaves to check_careful().
  */
 static bool describe_trial(struct kt_quick *q, const struct kt_plan *plan)
 {
@@ -139,7 +147,14 @@ static void set_thread(struct kt_trial *tr)
 	tr->run = tr->run && tr->runs[tr->nr_runs - 1].tid == tid;
 }
 
-/* ---- system calls ---------------------------------------------------------- */
+/*
+ * ---- system calls ----------------------------------------------------------
+ *
+ * A run is a row of begins and ends of calls of one thread that follow each other on this CPU
+ * without another thread in between.  Each is compared here with the one before it in the run.
+ * Only the first one needs to know what the thread did before, maybe on another CPU:
+ * window_call.c compares it after all trials.
+ */
 
 /* Begin a run of calls of a thread.  Return: the run, or NULL if there is no room. */
 static struct kt_run *begin_trial_run(struct kt_trial *tr, int32_t tid, uint64_t ts,
@@ -364,7 +379,8 @@ static bool is_calm(const struct kt_trial *tr)
 
 /*
  * Check a thread switch.  Return: false, and nothing has changed, if it needs more checks: it may
- * be a violation, or is the last one of its thread (state X or Z), which rule name wants to see.
+ * be a violation, or is the last one of its thread (state X or Z), of which the rule about names
+ * has to know (kt_name_match()).
  */
 static bool quick_switch(struct kt_trial *tr, uint32_t dat20,
 			 const uint8_t *args, bool irqs, bool softirqs)
@@ -503,6 +519,7 @@ void kt_trial_begin(struct kt_trial *tr)
 	tr->at.packet.ts = s->event.ts;
 	tr->slot = 0;
 	tr->tids = kt_names_tids(tr->v.checked);
+	/* For window.c, which sets the decoder back if the window is given up. */
 	tr->tid = tr->v.trace->decoder->tid[s->cpu];
 	tr->switched = tr->v.trace->decoder->last[s->cpu];
 	tr->last = 0;
@@ -543,7 +560,8 @@ static bool is_changed(const struct kt_trial *tr)
 
 /*
  * Check the events of the stream that are before @until, and read the next one ahead, as each
- * stream in the heap has done.  The results are in the copies; @spoiled says not to use them.
+ * stream in the heap has done.  The results are in the copies, in @runs and @items, and in this
+ * CPU's elements of the decoder; @spoiled says not to use them.
  */
 void kt_trial_run(struct kt_trial *tr)
 {

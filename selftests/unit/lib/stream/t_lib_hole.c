@@ -30,6 +30,7 @@ struct read {
 	uint64_t longest;	    /* duration of one of these */
 	struct loss events[EVENTS]; /* @from = @to = the time */
 	unsigned int nr_events;
+	/* Of CPU 0 and 1, as in struct ktape_linux_cpu. */
 	uint64_t run[2], unknown[2], gaps[2], uncounted[2];
 };
 
@@ -344,7 +345,10 @@ static void cut_event_and_control(void)
 	check_equal(r.longest, 4400 - 3100);
 }
 
-/* A cut pipe form ends all its CPUs. */
+/*
+ * Where a pipe form is cut, it ends for all CPUs: CPU 0, whose packet is cut, is unknown from its
+ * last event to the last event of the trace, which is one of CPU 1.
+ */
 static void cut_pipe(void)
 {
 	static const struct loss want[] = { { 0, 0, 2100, 3400 } };

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Test the metadata text: every change is found, and every tool that adds to
- * it, also an old one that does not know the checksum, leaves it valid.
+ * Test the metadata text: every change of a text with a checksum is found, and without one every
+ * change of what describes the events; every tool that adds to a text, also an old one that does
+ * not know the checksum, leaves it valid.
  *
  * ktape_metadata_check() returns 0; -ENODATA: nothing is wrong, but a part of the text has no
  * checksum; -EBADMSG: the text was changed.

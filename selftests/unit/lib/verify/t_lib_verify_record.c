@@ -23,7 +23,10 @@ static void test_bound(void)
 	}
 }
 
-/* A loss that no loss record reports, and one that is reported twice. */
+/*
+ * A loss that no loss record reports, and one that is reported twice: sim_stop() writes a record of
+ * the losses by which @lost of a ring is larger than @reported.
+ */
 static void test_loss(void)
 {
 	for (int twice = 0; twice < 2; twice++) {
@@ -207,7 +210,10 @@ static void step_packet_back(unsigned char *data, size_t len, uint64_t from,
 	ktape_packet_seal(data);
 }
 
-/* By half a block's age; it and the next block end before the clock catches up. */
+/*
+ * The clock steps back by half of a block's time, in its last quarter, and catches up in the next
+ * block: records of both have earlier times, and the step is reported once.
+ */
 static void test_step_between(void)
 {
 	struct sim *s = make_simple_session();

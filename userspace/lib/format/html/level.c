@@ -7,11 +7,11 @@
  * merged span: with their number, the time that they cover, the sum of their durations,
  * and the name of the longest.  @short_ns doubles until a quarter of the room is free.
  * So one pass over the trace gives the same detail everywhere, in bounded memory, and
- * every span longer than @short_ns stays as it is.  So does every span of the range of
- * exact.c, and no merged span covers a part of that range.  Spans that cannot be merged,
- * such as states, may fill the page: then further ones are left out and counted by kind,
- * but one of the range is an error.  A place where events were lost is never left out: its
- * span needs no room.
+ * every span longer than @short_ns stays as it is.  So does every span of the exact range, of
+ * which the user wants everything (exact.c), and no merged span covers a part of that range.
+ * Spans that cannot be merged, such as states, may fill the page: then further ones are left out
+ * and counted by kind, but one of the exact range is an error.  A place where events were lost is
+ * never left out: its span needs no room.
  */
 #include "internal.h"
 

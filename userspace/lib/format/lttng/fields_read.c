@@ -7,6 +7,10 @@
  * (lt_walk.loose).  An event that ktape has (lt_walk.split) keeps the numbers of the fields that
  * all events of the class have, because kt_tp_bind() has noted these; fields inside variants get
  * numbers behind them (lt_walk.extra).
+ *
+ * Data that have to be converted or copied, such as arrays of numbers and labels, go into a room
+ * (lt_values.room), which moves when it grows.  So their offset there is noted (@at), and
+ * place_values() makes pointers of the offsets when all fields were read.
  */
 #include "walk.h"
 
@@ -288,6 +292,7 @@ bool lt_values_read(struct lt_values *v, const struct ctf *c,
 	w.end = class->nr_own;
 	if (s->event->fields && !take_field(&w, s->event->fields))
 		return false;
+	/* The contexts stand before the fields in the file, and are declared behind them. */
 	end = s->at.bit;
 	s->at.bit = s->context_bit;
 	w.end = class->nr_fixed;
@@ -311,6 +316,7 @@ bool lt_values_read(struct lt_values *v, const struct ctf *c,
 			return false;
 		}
 	}
+	/* Of versions of LTTng that did not count this one from there. */
 	if (class->prio >= 0)
 		v->list[class->prio].number -= KT_TP_RT_PRIO;
 	place_values(v, &class->tp);

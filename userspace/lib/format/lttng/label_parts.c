@@ -84,6 +84,7 @@ static bool find_cuts(struct ctf *c, struct sweep *s)
 
 		if (!word)
 			return false;
+		/* The word of a name keeps the number of the first label that has it. */
 		if (word->owner != t)
 			word->option = i;
 		word->owner = t;
@@ -114,7 +115,10 @@ static void clear_bit(struct sweep *s, unsigned int name)
 	}
 }
 
-/* Return the first name from @name on that has a range; there is one. */
+/*
+ * Return the first name from @name on that has a range; there is one.  Go up in @sets until a word
+ * has a bit from there on, then down to the lowest bit below it.
+ */
 static unsigned int next_name(const struct sweep *s, unsigned int name)
 {
 	unsigned int level = 0;

@@ -23,7 +23,10 @@ static int64_t fail_thread_row(struct pq *pq)
 	return -1;
 }
 
-/* Return the index of the process of a thread, made if needed; -1 = no memory. */
+/*
+ * Return the index of the process of a thread, made if needed; -1 = no memory.  In the map @value
+ * is the index, if @extra is set.
+ */
 static int32_t find_process(struct pq *pq, uint32_t utid, int32_t pid)
 {
 	struct kt_map_entry *e = kt_map_put(&pq->by_pid, 0, (uint32_t)pid);

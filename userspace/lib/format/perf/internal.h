@@ -249,7 +249,8 @@ struct pd_order {
  * @at: the next one
  * @attrs: the events
  * @nr_attrs: entries of @attrs
- * @main: number of the first tracepoint in @attrs; 0 if there is none
+ * @main: index of the main event in @attrs: the first tracepoint, or the first event if there is
+ *	none; a record whose event is not known is taken to have its form
  * @clock: name of the clock
  * @wall: time since the epoch minus the trace's clock, in ns; 0 = not known
  * @ids: by id of an event: its place in @attrs, and its CPU + 1, 0 = not known
@@ -284,7 +285,8 @@ struct pd_order {
  * @nr_last: entries of @last
  * @values: fields of the tracepoint, of the event being delivered
  * @fields: its fields "perf_..."
- * @switches: classes of records of context switches, NULL before the first one
+ * @switches: classes of records of context switches: of a thread, and of a CPU; NULL before the
+ *	first one
  * @ended: the file was read to its end
  * @named: the names of the head were delivered
  */

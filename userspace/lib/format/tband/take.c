@@ -1,5 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Reading Tonbandgeraet: the event of a frame, with its core and its time. */
+/*
+ * Reading Tonbandgeraet: the event of a frame, with its core and its time.
+ *
+ * In a stream with checks, as it comes over a serial line, the frames between two checks are a
+ * group: one event or name, and before it events that only say its core, its task and losses.
+ * line.c gives a whole group to kt_tband_take(), frame by frame.  A native event that
+ * Tonbandgeraet does not have is carried: it comes as the text of a name (carried.c).
+ */
 #include <ktape/mark.h>
 
 #include "util/nanoseconds.h"

@@ -69,8 +69,8 @@ static void tband_events(void)
 }
 
 /*
- * Cores stored one after the other are sorted by time; a core whose time goes
- * back is not.
+ * Events of cores that are stored one after the other are sorted by time; a core whose own time
+ * goes back is an error.
  */
 static void order(void)
 {
@@ -465,6 +465,7 @@ static void tband_golden_back(void)
 		return;
 	for (size_t i = 0; i < ARRAY_SIZE(stems); i++) {
 		snprintf(path, sizeof(path), GOLDEN "%s.bin", stems[i]);
+		/* Its times go back: a conversion, which sorts, refuses that. */
 		if (strstr(stems[i], "edge_ts")) {
 			check_equal(codec_convert(path, "tband", NULL, &reported),
 				    -EBADMSG);

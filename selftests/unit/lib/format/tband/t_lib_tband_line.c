@@ -15,7 +15,7 @@
 
 static struct stream stream;
 
-/* Bytes of the stream with checks, and its events. */
+/* The stream with checks, its bytes, and its events, which the first test counts. */
 static uint8_t *line;
 static size_t line_len;
 static unsigned int line_events;
