@@ -127,6 +127,7 @@ static int take_tband_group(struct kt_import *s, const struct kt_tband_check *c,
 	follow_tband_seq(t, c, own);
 	err = kt_tband_change_core(s, c->core);
 	for (unsigned int i = first; i < l->nr && !err; i++) {
+		/* Those before the last only describe it: they are not delivered. */
 		l->quiet = i + 1 < l->nr;
 		err = take_held_frame(s, i);
 	}

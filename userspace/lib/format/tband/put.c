@@ -188,7 +188,10 @@ static int put_dropped(struct kt_sink *s, uint64_t ts)
 	return err;
 }
 
-/* Check for a carried event.  It is an event with a time, although its frame is a name. */
+/*
+ * Check for a carried event: a native event that has no place in the format, written as the name of
+ * a marker (internal.h).  It is an event with a time, although its frame is a name.
+ */
 static bool is_carried(const struct kt_tband_sink *t, const struct kt_tband_event *e)
 {
 	return t->check && e->id == KT_TBAND_VALMARKER_NAME &&
