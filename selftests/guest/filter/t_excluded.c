@@ -214,7 +214,10 @@ TEST_F(excluded, markers)
 		EXPECT_EQ(1, m.starts);
 		EXPECT_EQ(1, m.stops);
 		EXPECT_LE(2, m.ledgers);
-		/* CPU 0 has those of the changes meanwhile as well. */
+		/*
+		 * The filter at START, the profile at START and at STOP; CPU 0 has those of the
+		 * changes meanwhile as well.
+		 */
 		EXPECT_EQ(cpu ? 1 : 3, m.filters);
 		EXPECT_EQ(cpu ? 2 : 4, m.profiles);
 	}

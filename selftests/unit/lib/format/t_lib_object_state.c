@@ -595,8 +595,8 @@ static void renamed_event(void)
 #define BYTES 20 /* arguments of one byte */
 #define TEXT  300
 
-/* All arguments are kept; what a format cuts is reported. */
-static void cut_arguments(void)
+/* No format cuts the arguments of a user event: neither many nor a long one. */
+static void long_arguments(void)
 {
 	static const uint8_t byte[] = { KTAPE_FORMAT_U8, 7 };
 	char blob[BYTES * sizeof(byte) + TEXT + 2];
@@ -636,7 +636,7 @@ static const struct tap_test tests[] = {
 	{ "a process is freed after its pid was reused", late_free },
 	{ "a user event is renamed in CTF", renamed_event },
 	{ "names of local and of global markers through RKH", names_through_rkh },
-	{ "many arguments, and one that does not fit", cut_arguments },
+	{ "many arguments, and a long one", long_arguments },
 };
 
 int main(int argc, char **argv)
