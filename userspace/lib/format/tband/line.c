@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Reading Tonbandgeraet from a serial line that loses bytes.  internal.h describes the groups
- * and their checks.
+ * and their checks: a group is the frames of one event or name, and a check, a frame with their sum
+ * and a sequence number, ends it.
  *
  * Frames wait until a check comes.  Its sum is compared with the last n waiting frames,
  * from all of them down to none.  The frames that it fits are a whole group and are decoded;

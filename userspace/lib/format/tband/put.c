@@ -16,6 +16,8 @@
  * @s: the sink
  * @e: the event
  *
+ * The frame is counted and is in the sum of its group, which seal.c ends with a check.
+ *
  * Return: 0 or negative errno.
  */
 int kt_tband_put_frame(struct kt_sink *s, const struct kt_tband_event *e)
