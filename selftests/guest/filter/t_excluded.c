@@ -126,7 +126,7 @@ static bool flush_unread(int fd)
 	return !ret || ret == -EAGAIN;
 }
 
-/* Do all that a session can do: start, flush, change profile and filter, stop. */
+/* Do with a session what concerns its CPUs: start, flush, change profile and filter, stop. */
 static void run_excluded_session(int fd)
 {
 	if (kt_control(fd, KTAPE_IOC_CLEAR) || kt_control(fd, KTAPE_IOC_START) ||

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Test names and states of open things in converted traces: the owner of a
- * mutex, the name that a slice had when it began, the thread whose markers a
- * name is for; and that neither memory nor output grows without limit.
+ * mutex, the length of a queue, the name that a slice had when it began, the thread
+ * whose markers a name is for; and that neither memory nor output grows without limit.
+ * Also that no format cuts what user events have.
  */
 #include <ktape/formats.h>
 #include <ktape/mark.h>
