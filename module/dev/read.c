@@ -182,7 +182,10 @@ static bool read_has_enough(const struct kt_file *kf, u64 bytes)
 
 	if (kt_session_blocks_readers(s))
 		return false;
-	/* Against kt_reader_moved(): 32-bit kernels would tear a position. */
+	/*
+	 * Against kt_reader_moved(): 32-bit kernels would tear a position.  The rings are not taken
+	 * away meanwhile either, so that kt_session_rings_get(), which may sleep, is not needed.
+	 */
 	spin_lock(&s->reader_lock);
 	for_each_set_bit(cpu, s->with_rings, nr_cpu_ids) {
 		if (enough)

@@ -144,7 +144,8 @@ static __always_inline bool irq_is_checked(const struct irq_check *l,
 /*
  * Check the name of an interrupt, then record the event.  The arguments are those of the probe,
  * in the same registers, so that the probe's tail call moves nothing.  barrier_data() keeps the
- * compiler from leaving out @data, which is not used.
+ * compiler from leaving out @data, which is not used.  kt_probe_leave() ends what the probe's
+ * kt_probe_enter() began.
  */
 static noinline void notrace record_irq_checked(void *data, int irq,
 						struct irqaction *action)

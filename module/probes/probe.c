@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The table of all probes: finds their tracepoints by name, attaches the probes
- * whose events a session or sink wants, detaches the others a second later.
+ * whose events a session or sink wants, detaches the others a second later.  A sink is another
+ * module that gets events.
  *
  * Attaching and detaching patch the kernel's text and wait for all CPUs.  Detaching
  * late avoids both when a profile turns an event off and soon on again.

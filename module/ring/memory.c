@@ -85,8 +85,9 @@ static struct page *piece_alloc(const struct kt_ring_spec *spec, gfp_t gfp,
 }
 
 /*
- * Return the flags for a whole block.  After many misses it is taken only if it is free: then
- * only the single pages of block_alloc_pieces() are worth reclaim.
+ * Return the flags for a whole block.  After some misses the kernel makes less effort to find one;
+ * after many it is taken only if it is free: then only the single pages of block_alloc_pieces() are
+ * worth reclaim.
  */
 static gfp_t block_effort(const struct kt_ring_spec *spec, unsigned int order)
 {

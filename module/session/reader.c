@@ -13,6 +13,9 @@
  *
  * All other files that called read() are guests.  They neither delay a writer nor
  * make room for one: a guest is evicted when a ring would be full because of it.
+ *
+ * The session's reader_lock protects the lists of readers, their state and positions, and the
+ * consumer words.
  */
 #include <linux/jiffies.h>
 #include <linux/math64.h>

@@ -357,7 +357,8 @@ bool kt_want_plan_fits(const struct kt_session *s, unsigned int cpu)
 
 /**
  * kt_want_apply() - give a CPU the ways of the plan
- * @s: the session of kt_want_plan(); nothing happens if it has no rings on @cpu
+ * @s: the session of kt_want_plan(); nothing happens if it has no rings on @cpu.  NULL: the
+ *	plan sets the bits of no session anew
  * @cpu: the CPU, which the plan fits
  *
  * Context: process context with kt_session_lock, or on @cpu in an interrupt that its holder

@@ -326,7 +326,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		if (strncmp(url + 1, TOKEN "/", sizeof(TOKEN)) ||
 		    (strcmp(method, "GET") && strcmp(method, "HEAD")))
 			assert(!conversions && status != MHD_HTTP_OK);
-		/* Not even the two answers that need no token on port 9001. */
+		/* Not even the two answers that need no token on port 9001: to OPTIONS and /status. */
 		if (!may_be_ours(host))
 			assert(!conversions && status == MHD_HTTP_FORBIDDEN);
 	}

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The module kt_fire (fire.h): cause memory, power and block events in known numbers;
- * errors are in fire_error.c. Tests call it by guest/support/kt_fire.h. They expect the
- * numbers and names that stand here: guest/probes/t_events_*.c, t_irq_names.c,
- * guest/names/t_registry.c.
+ * The module kt_fire (fire.h): cause events of memory, locks, modules, power, the console, block
+ * devices and interrupts in known numbers; errors are in fire_error.c. Tests call
+ * it by guest/support/kt_fire.h. They expect the numbers and names that stand here:
+ * guest/probes/t_events_*.c, t_irq_names.c, guest/names/t_registry.c.
  */
 #include <linux/blk-mq.h>
 #include <linux/blkdev.h>

@@ -84,7 +84,8 @@ int ktape_device_attach(struct ktape_device *device, const char *name,
  * memory is needed: calls then fail with -ESTALE, and mappings raise SIGBUS; see
  * ktape_device_bus_error().
  *
- * Return: 0; -EINVAL or -ENOENT as ktape_device_attach(); -EBUSY for session 0.
+ * Return: 0; -EINVAL or -ENOENT as ktape_device_attach(); -EBUSY for session 0; or another
+ * errno of the ioctl.
  */
 int ktape_device_destroy(struct ktape_device *device, const char *name);
 
@@ -184,7 +185,8 @@ int ktape_device_clear(struct ktape_device *device);
  * ktape_device_flush() - Close the open blocks of a discard session
  * @device: a writable session
  *
- * Return: 0, -EOPNOTSUPP in other modes, or -EAGAIN when a ring has no room.
+ * Return: 0, -EOPNOTSUPP in other modes, -EAGAIN when a ring has no room, or another errno
+ * of the ioctl.
  */
 int ktape_device_flush(struct ktape_device *device);
 

@@ -103,7 +103,8 @@ static uint32_t take_inflate_bits(struct input *in, unsigned int n)
  * Make the codes of symbols that have codes of @length bits, 0 = none.
  *
  * The codes must use up all values of bits.  With @few there may also be a single code, of one
- * bit, or none: that is how a block has one distance, or none (RFC 1951, 3.2.7).
+ * bit, or none: that is how a block has one distance, or none (RFC 1951, 3.2.7), or nothing but
+ * its end.
  *
  * Return: false if there are more or fewer codes.
  */

@@ -126,7 +126,7 @@ static bool flush_unread(int fd)
 	return !ret || ret == -EAGAIN;
 }
 
-/* Do all that a session can do: start, flush, change profile and filter, stop. */
+/* Do with a session what concerns its CPUs: start, flush, change profile and filter, stop. */
 static void run_excluded_session(int fd)
 {
 	if (kt_control(fd, KTAPE_IOC_CLEAR) || kt_control(fd, KTAPE_IOC_START) ||
@@ -214,7 +214,10 @@ TEST_F(excluded, markers)
 		EXPECT_EQ(1, m.starts);
 		EXPECT_EQ(1, m.stops);
 		EXPECT_LE(2, m.ledgers);
-		/* CPU 0 has those of the changes meanwhile as well. */
+		/*
+		 * The filter at START, the profile at START and at STOP; CPU 0 has those of the
+		 * changes meanwhile as well.
+		 */
 		EXPECT_EQ(cpu ? 1 : 3, m.filters);
 		EXPECT_EQ(cpu ? 2 : 4, m.profiles);
 	}

@@ -191,6 +191,8 @@ TEST_F_TIMEOUT(leak, new_rings, 600)
 
 /* ---- records --------------------------------------------------------------- */
 
+/* Steps (kt_leak_work.h) cause the events, each some kinds of them; a round is one step. */
+
 /*
  * Ask for all events and for stacks of some.  In a narrow step calls are recorded without their
  * arguments, in one for spans each begin and end as one event (gates of 0 ns).

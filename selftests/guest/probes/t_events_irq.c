@@ -2,6 +2,10 @@
 /*
  * Test interrupts between CPUs, local timers, soft interrupts and tasklets: the
  * number of events is the number caused, or the number that the kernel counted.
+ *
+ * The kernel's counts are read before and after START and STOP (a bracket, kt_bracket.h): the
+ * number of events has to lie between their differences.  kt_cause() lets a helper module cause
+ * events.
  */
 #include "kselftest_harness.h"
 

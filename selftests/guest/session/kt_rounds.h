@@ -75,7 +75,8 @@ struct target {
  * @log: process of `ktape record -l`
  * @counter: independent counts of the starts and stops of COUNTED
  * @ops: how often each step was taken, by index in ops[]
- * @plugs: twice the number of CPUs that went offline or came online
+ * @plugs: counts twice for a CPU that goes offline or comes online: before that and after it, so it
+ *	is odd meanwhile
  * @nr_traces: number of traces
  * @trace: recorded traces
  * @worker: threads that log what they do

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Cause every kind of event for a while: processes, pipes, sockets on lo, disk
+ * Cause events of many kinds for a while: processes, pipes, sockets on lo, disk
  * writes, timers, signals.
  *
  * usage: workload SECONDS FOLDER

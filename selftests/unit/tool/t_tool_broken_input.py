@@ -52,6 +52,18 @@ def whole(path):
     assert lines > 0 or path == 'tracex', 'no event'
 
 
+def write_hex(path, to):
+    """Write a small buffer of ThreadX as Intel HEX: records of 16 bytes, and the end record."""
+    with open(path, 'rb') as file:
+        data = file.read()
+    with open(to, 'w', encoding='ascii') as file:
+        for at in range(0, len(data), 16):
+            part = data[at:at + 16]
+            record = bytes([len(part), at >> 8, at & 255, 0]) + part
+            file.write(f':{record.hex()}{-sum(record) & 255:02x}\n')
+        file.write(':00000001ff\n')
+
+
 work = tempfile.mkdtemp(prefix='ktape-broken.')
 os.chdir(work)
 subprocess.run([out + '/t_lib_linux', '--scene', 'scene'], check=True)
@@ -60,6 +72,8 @@ for kind in 'tband', 'tracex', 'rkh':
                    check=True)
     result(f'{kind}: an error behind the trace', whole, kind)
     result(f'{kind}: an error inside the trace', broken, kind, 0.5)
+write_hex('tracex', 'hex')
+result('Intel HEX: an error inside the trace', broken, 'hex', 0.5)
 os.chdir('/')
 shutil.rmtree(work)
 end()

@@ -84,7 +84,7 @@ static void close_copied_head(struct copy *c, uint64_t ts)
 
 /*
  * Correct @missed at the end of the reading, by the counters of the control page.  They are exact
- * if the session is stopped.
+ * if the session is stopped; else what was recorded while they were read makes them differ.
  */
 static void correct_missed(struct kt_ring *r)
 {

@@ -51,6 +51,7 @@ uint64_t kt_ring_commit(const struct kt_ring *r)
 {
 	uint64_t commit;
 
+	/* The ring of a snapshot, which may yet be cut: nothing is read before the stop. */
 	if (r->held && !kt_ring_is_stopped(r))
 		return r->pos;
 	/* Pairs with the release in the writer's publication. */

@@ -3,6 +3,9 @@
  * Find the file of the module, and read what kernel it was built for: the word behind
  * "vermagic=" in the section .modinfo of an ELF file, which may be signed and
  * compressed.
+ *
+ * Paths are those of the running system (@real of struct ktape_doctor), or below a folder that
+ * stands for one.
  */
 #include <dirent.h>
 #include <elf.h>

@@ -300,7 +300,10 @@ static int put_page_values(struct kt_pq_workspace *w, const struct kt_pq_chunk *
 	return 0;
 }
 
-/* Put the dictionary of a column, and set w->indexes. */
+/*
+ * Put the dictionary of a column, and set w->indexes.  A name is in it already if its entry of
+ * w->turns says so; then its index is in w->local.
+ */
 static int put_dictionary(struct kt_pq_workspace *w, struct kt_pq_chunk *c,
 			  const struct view *view, size_t n)
 {

@@ -233,7 +233,7 @@ static ssize_t unpack_all(struct kt_zin *z, size_t max, uint8_t **data)
 
 /*
  * Read and unpack a whole compressed file; kt_read_file() reads plain ones.
- * Return: bytes; -EINVAL if the file is not compressed; -EBADMSG if it is damaged;
+ * Return: bytes; -EINVAL if the file does not begin as a compressed one; -EBADMSG if it is damaged;
  * -EFBIG if it has more than @max bytes; or the negative errno of the failed call.
  */
 ssize_t kt_zin_file(int dir, const char *name, size_t max, uint8_t **data)

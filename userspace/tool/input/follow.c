@@ -318,7 +318,8 @@ int follow_begin(const char *path, pid_t *child)
  * follow_end() - close the pipe and end the child process
  * @child: the process
  *
- * Return: its exit code; 0 if the signal ended it before it could exit.
+ * Return: its exit code; 0 if the signal ended it before it could exit; EXIT_FAILED if it cannot be
+ * waited for.
  */
 int follow_end(pid_t child)
 {

@@ -2,6 +2,10 @@
 /*
  * ktape ship: convert the finished pieces of a log to tables, and hand each to an
  * uploader.  A piece is finished when no recorder has it locked.
+ *
+ * A piece goes through stages, which last beyond this process (state.c): it SHIP_WAITS, is
+ * SHIP_READY when its tables are whole, and SHIP_DONE when the uploader has them; then the piece
+ * is removed, unless --keep.  SHIP_BAD is one that cannot be converted.
  */
 #include <errno.h>
 #include <poll.h>

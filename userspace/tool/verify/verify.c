@@ -431,7 +431,7 @@ static int report_open_failed(const struct run *r, const char *path, int err,
 	return code;
 }
 
-/* Check that the trace has the CPU of --cpu.  Return: 0 or the exit code. */
+/* Check that the trace has the CPU of --cpu.  Return: 0, or another number after a message. */
 static int find_absent_cpu(const struct run *r)
 {
 	struct ktape_verify_cpu c = { .cpu = 0 };
@@ -458,6 +458,7 @@ static int verify_all(struct run *r, const char *path)
 		ret = print_verify_result(r, ret);
 	else if (r->o.json)
 		puts("\n],\"wrong\":null}");
+	/* Not EXIT_FAILED, which means FOUND here. */
 	ret = cpu ? EXIT_USAGE : ret;
 	if (ret == -EINTR) {
 		fail("%s: interrupted before the whole trace was checked", path);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Test names and states of open things in converted traces: the owner of a
- * mutex, the name that a slice had when it began, the thread whose markers a
- * name is for; and that neither memory nor output grows without limit.
+ * mutex, the length of a queue, the name that a slice had when it began, the thread
+ * whose markers a name is for; and that neither memory nor output grows without limit.
+ * Also that no format cuts what user events have.
  */
 #include <ktape/formats.h>
 #include <ktape/mark.h>
@@ -595,8 +596,8 @@ static void renamed_event(void)
 #define BYTES 20 /* arguments of one byte */
 #define TEXT  300
 
-/* All arguments are kept; what a format cuts is reported. */
-static void cut_arguments(void)
+/* No format cuts the arguments of a user event: neither many nor a long one. */
+static void long_arguments(void)
 {
 	static const uint8_t byte[] = { KTAPE_FORMAT_U8, 7 };
 	char blob[BYTES * sizeof(byte) + TEXT + 2];
@@ -636,7 +637,7 @@ static const struct tap_test tests[] = {
 	{ "a process is freed after its pid was reused", late_free },
 	{ "a user event is renamed in CTF", renamed_event },
 	{ "names of local and of global markers through RKH", names_through_rkh },
-	{ "many arguments, and one that does not fit", cut_arguments },
+	{ "many arguments, and a long one", long_arguments },
 };
 
 int main(int argc, char **argv)

@@ -2,6 +2,9 @@
 /*
  * Test full rings: discard mode sheds the least important classes first, and a
  * snapshot ends at one moment and is cut there.
+ *
+ * The rig is a ring with its memory, and a writer whose records are numbered in each context, so
+ * that the reader finds any that is missing or damaged.
  */
 #include "reader.h"
 #include "tap.h"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Reading Tonbandgeraet from a serial line that loses bytes.  internal.h describes the groups
- * and their checks.
+ * and their checks: a group is the frames of one event or name, and a check, a frame with their sum
+ * and a sequence number, ends it.
  *
  * Frames wait until a check comes.  Its sum is compared with the last n waiting frames,
  * from all of them down to none.  The frames that it fits are a whole group and are decoded;
@@ -127,6 +128,7 @@ static int take_tband_group(struct kt_import *s, const struct kt_tband_check *c,
 	follow_tband_seq(t, c, own);
 	err = kt_tband_change_core(s, c->core);
 	for (unsigned int i = first; i < l->nr && !err; i++) {
+		/* Those before the last only describe it: they are not delivered. */
 		l->quiet = i + 1 < l->nr;
 		err = take_held_frame(s, i);
 	}

@@ -16,6 +16,8 @@
  * @s: the sink
  * @e: the event
  *
+ * The frame is counted and is in the sum of its group, which seal.c ends with a check.
+ *
  * Return: 0 or negative errno.
  */
 int kt_tband_put_frame(struct kt_sink *s, const struct kt_tband_event *e)
@@ -188,7 +190,10 @@ static int put_dropped(struct kt_sink *s, uint64_t ts)
 	return err;
 }
 
-/* Check for a carried event.  It is an event with a time, although its frame is a name. */
+/*
+ * Check for a carried event: a native event that has no place in the format, written as the name of
+ * a marker (internal.h).  It is an event with a time, although its frame is a name.
+ */
 static bool is_carried(const struct kt_tband_sink *t, const struct kt_tband_event *e)
 {
 	return t->check && e->id == KT_TBAND_VALMARKER_NAME &&

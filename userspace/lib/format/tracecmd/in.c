@@ -4,7 +4,8 @@
  * with zstd or zlib.
  *
  * The head (head.c) has the kernel's layouts of its records (format/layout.h); the rest
- * are pages of the ring buffer of each CPU (page.c), here merged by time.  A tracepoint
+ * are pages of the ring buffer of each CPU (page.c), here merged by time.  Instances of ftrace
+ * have buffers of their own, with a name, which their events get as a field.  A tracepoint
  * that ktape has becomes ktape's event; all others are user events with their fields by
  * name (format/tracepoint.h), ftrace's own (function, print, ...) as well.  Names of
  * threads come from the events, and of threads that no event names from saved_cmdlines;

@@ -220,7 +220,7 @@ static int take_image_line(struct records *r, struct kt_import *s,
 
 /*
  * Find the next line.  @skip is set to its length with the line end.
- * Return: length without the line end, -1 at the end of the input, or another negative errno.
+ * Return: length without the line end, -ENODATA at the end of the input, or another negative errno.
  */
 static int64_t next_line(struct kt_import *s, size_t *skip)
 {
@@ -229,7 +229,7 @@ static int64_t next_line(struct kt_import *s, size_t *skip)
 	size_t len;
 
 	if (there <= 0)
-		return there ? there : -1;
+		return there ? there : -ENODATA;
 	p = kt_scan_head(s->in);
 	len = (size_t)kt_min((uint64_t)there, LINE_MAX_LEN);
 	nl = memchr(p, '\n', len);
@@ -244,7 +244,7 @@ static int read_records(struct kt_image *image, struct kt_import *s)
 {
 	struct records r = { .image = image };
 	size_t skip = 0;
-	int64_t len;
+	int64_t len = 0;
 	int err = 0;
 
 	while (!err && !r.ended && (len = next_line(s, &skip)) >= 0) {
@@ -254,6 +254,8 @@ static int read_records(struct kt_image *image, struct kt_import *s)
 		if (!err)
 			err = kt_scan_skip(s->in, skip);
 	}
+	if (len < 0 && len != -ENODATA)
+		return (int)len;
 	if (!err && !r.ended)
 		kt_import_bad(s, s->in->offset, "the end record is missing");
 	return err;
