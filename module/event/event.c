@@ -170,7 +170,7 @@ static noinline bool event_passes(const struct kt_filters *f, struct kt_ring *r,
 
 /*
  * Must a context record come first?  Not before sched_switch, which names the thread,
- * nor before control records, which have none.
+ * nor before control records, which have none.  Only sessions with filters have one pending.
  */
 static __always_inline bool event_needs_context(unsigned int session,
 						const struct kt_record *rec)
@@ -183,8 +183,9 @@ static __always_inline bool event_needs_context(unsigned int session,
 
 /*
  * Record an event in one session if its filters let it pass.
- * Return: whether the event passed: not if a span replaced it, or if it was lost, because an
- * NMI must not write to a ring.
+ * Return: whether the event passed: not if a filter or a rate limit held it back, if a span
+ * replaced it, or if an NMI must not write to a ring.  One for which the ring has no room has
+ * passed.
  */
 static __always_inline bool event_put(unsigned int session, struct kt_ring *r,
 				      const struct kt_record *rec,

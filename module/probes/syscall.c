@@ -86,8 +86,9 @@ static noinline void notrace wide_copy(struct kt_ring *r, struct pt_regs *regs,
 /*
  * Store a wide record in its place in the ring.  16 bytes come before the values: those of
  * any record, the number of the system call, and the size of the values.
- * Return: false if that is not possible; @r receives the ring for which the event was
- * counted, or NULL.
+ * Return: false if that is not possible: wide_copy() has to record it.  If just one session
+ * records the event, and without a check, it was counted for ring @r: reading the clock takes a
+ * call, or the ring has no room without further work.  Else @r is NULL, and nothing was counted.
  */
 static __always_inline bool wide_put(struct kt_ring **r, struct pt_regs *regs,
 				     u32 nr, u32 code,

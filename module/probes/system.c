@@ -359,7 +359,8 @@ void kt_cgroup_enter_new(struct task_struct *parent, struct task_struct *child)
  *
  * Each way of moving a thread ends at the tracepoint cgroup_attach_task, before it
  * returns to the program that asked for it.  clone3() puts a thread into a cgroup
- * before it runs.
+ * before it runs.  cgroup_mkdir is needed because a new cgroup may be at the address of one
+ * that was removed.
  *
  * Context: any.
  * Return: true or false.

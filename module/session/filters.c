@@ -464,7 +464,11 @@ static struct kt_filters *filters_of_session(const struct kt_session *s)
 					 lockdep_is_held(&kt_session_control));
 }
 
-/* Return a copy that can be changed; NULL: no memory. */
+/*
+ * Return a copy that can be changed; NULL: no memory.  It shares what the kinds point to (sets,
+ * gates, rates, CPUs) with @old.  So of @old, when no writer uses it any more, only the kind that
+ * has changed is dropped, and gates that both have forget their pairs for both.
+ */
 static struct kt_filters *filters_copy(const struct kt_filters *old)
 {
 	if (old)
@@ -473,8 +477,8 @@ static struct kt_filters *filters_copy(const struct kt_filters *old)
 }
 
 /*
- * Replace @old by @new; each may be NULL for none.  Afterwards no writer uses @old,
- * and the caller may free it.
+ * Replace @old by @new; each may be NULL for none.  @kind is the filter that changes; @phase: it is
+ * on or off from now on.  Afterwards no writer uses @old, and the caller may free it.
  */
 static void filters_publish(struct kt_session *s, struct kt_filters *new,
 			    const struct kt_filters *old, u32 kind, u32 phase)

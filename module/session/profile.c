@@ -273,6 +273,7 @@ int kt_session_profile(struct kt_session *s, struct ktape_profile *p)
 		kt_session_leave();
 		return -ENODEV;
 	}
+	/* GET does not use the mask. */
 	for (i = 0; i < KTAPE_MASK_WORDS; i++) {
 		if (p->op == KTAPE_PROFILE_SET)
 			mask[i] = p->mask[i];

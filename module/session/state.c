@@ -14,6 +14,10 @@
 
 DEFINE_MUTEX(kt_session_control);
 DEFINE_MUTEX(kt_session_lock);
+/*
+ * By number: sessions, and those that are still being created, which cannot be found yet.  Sessions
+ * that have ended have no number; their rings are about to be freed.
+ */
 struct kt_session *kt_sessions[KT_SESSIONS];
 struct kt_session *kt_sessions_unlisted[KT_SESSIONS];
 LIST_HEAD(kt_sessions_ended);

@@ -203,9 +203,9 @@ enum ktape_mode {
  * enum ktape_lost - why an event was lost
  * @KTAPE_LOST_FULL: the ring had no room, or its session did not record
  * @KTAPE_LOST_NESTED: nested writers filled the whole ring while an outer writer
- *	had a record open; or a module emitted the event in a context in which
- *	nothing can be recorded (an NMI without atomic operations, RCU not
- *	watching the CPU)
+ *	had a record open; or the event came where nothing can be recorded: in an
+ *	NMI without atomic operations, or, if a module emitted it, while RCU did
+ *	not watch the CPU, or while four others were being emitted there
  * @KTAPE_LOST_TOO_BIG: the record is larger than a block
  * @KTAPE_LOST_SHED: its class has a low priority, and the ring was fuller than the
  *	policy allows (ktape/session.h)

@@ -222,7 +222,10 @@ static uint64_t sum_of_others(const uint64_t *in, unsigned int nr)
 	return n;
 }
 
-/* Filter event @op so that only number @nr passes, and so that all but @nr do. */
+/*
+ * Filter event @op so that only number @nr passes, and so that all but @nr do. There may be no
+ * others, so that they pass is not checked.
+ */
 static void check_interrupt_filter(struct __test_metadata *_metadata,
 				   uint32_t kind, unsigned int nr,
 				   unsigned int op, void (*load)(void))

@@ -77,7 +77,10 @@ static const struct kt_emit_rec kernel_markers[] = {
 	{ 0 },
 };
 
-/* Every type of argument, in the order of enum ktape_format. */
+/*
+ * Every type of argument, in the order of enum ktape_format: a byte with the width for display in
+ * its upper half and the type in its lower one, then the value.
+ */
 #define TYPED                    \
 	"\x10\xff"               \
 	"\x21\xff"               \

@@ -427,7 +427,7 @@ static void check_reused_number(struct __test_metadata *_metadata,
 {
 	struct ktape_object_entry old, new;
 	char name[KTAPE_NAME_SIZE];
-	int fd = kt_start_recording((const unsigned char[]){ opcode, 0 });
+	int fd = kt_start_recording((const unsigned char[]){ opcode, 0 }), n = 0;
 
 	ASSERT_LE(0, fd);
 	ASSERT_EQ(0, kt_fire(first, 1));
@@ -445,7 +445,7 @@ static void check_reused_number(struct __test_metadata *_metadata,
 	ASSERT_EQ(0, kt_stop_and_take_hits(&self->h, fd));
 	ASSERT_TRUE(find_registry_object(type, was_first, &old));
 	ASSERT_TRUE(find_registry_object(type, is_other, &new));
-	for (int i = 0, n = 0; i < self->h.nr; i++) {
+	for (int i = 0; i < self->h.nr; i++) {
 		const struct kt_hit *hit = &self->h.hit[i];
 
 		if (hit->dat20 != id && hit->args[0] != id)
@@ -462,6 +462,7 @@ static void check_reused_number(struct __test_metadata *_metadata,
 			EXPECT_LE(old.died, hit->ts);
 		}
 	}
+	EXPECT_LE(2, n);
 }
 
 TEST_F_TIMEOUT(names, reused_interrupt_number, 60)

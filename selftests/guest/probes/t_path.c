@@ -37,7 +37,7 @@ struct path {
 /* Memory that system calls read, below 4 GiB for the 32-bit ones. */
 struct low {
 	char path[2 * 4096]; /* the second page can be unmapped */
-	uint32_t argv[4];    /* 0 and 1, 2 and 3: a pointer and NULL */
+	uint32_t argv[2];    /* a pointer to @path, and NULL */
 	struct open_how how;
 };
 

@@ -198,6 +198,7 @@ static int begin_storm(FIXTURE_DATA(storm) * self)
 		if (n <= 0)
 			return -1;
 	}
+	/* The numbers of the next load begin with 0 again. */
 	memset(&self->order, 0, sizeof(self->order));
 	return 0;
 }
@@ -284,8 +285,8 @@ static int record_all_events(int fd)
 
 /*
  * The counts in a block header are taken before the interrupted contexts have
- * stored their events. There are four contexts (task, soft interrupt, interrupt, NMI), so at
- * most this many are missing.
+ * stored their events. There are four contexts (task, soft interrupt, interrupt, NMI), so the
+ * counts are off by at most this many.
  */
 #define DEPTH 4
 

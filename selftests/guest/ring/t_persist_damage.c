@@ -197,7 +197,10 @@ TEST_F_TIMEOUT(damage, all_rings, 300)
 	}
 }
 
-/* Load so that the trace in the second half has only system calls of CPU 0. */
+/*
+ * Load so that the trace in the second half has only system calls. @ring: the event ring of CPU 0,
+ * where this thread makes its calls.
+ */
 static void load_with_few_events(struct __test_metadata *_metadata,
 				 FIXTURE_DATA(damage) * self,
 				 struct ktape_persist_ring *ring)

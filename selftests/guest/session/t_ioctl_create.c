@@ -21,6 +21,7 @@ FIXTURE_SETUP(create)
 {
 	self->main = kt_open(O_RDWR);
 	ASSERT_LE(0, self->main);
+	/* Signals interrupt all that sleeps: that must not make CREATE fail. */
 	kt_alarms(100);
 }
 

@@ -10,7 +10,10 @@
 #include "kt_load.h"
 #include "kt_stream.h"
 
-/* Parse the bytes of one read(). A packet that is not complete yet stays in @b. */
+/*
+ * Parse the bytes of one read(). A packet that is not complete yet stays in @b. Return: the
+ * result of read(), or a negative errno; an error of the parse is in @t->error.
+ */
 static inline ssize_t kt_read_and_parse(struct kts *t, struct kt_buf *b, int fd,
 					size_t chunk)
 {

@@ -466,7 +466,7 @@ static void test_classes(void)
 		check(c->number < KTAPE_CLASSES, "%s has no room", c->name);
 		check(c->priority <= 3, "%s: priority", c->name);
 		check((c->ring == KTAPE_RING_CONTROL) == (c->priority == 3),
-		      "%s: only the control ring's classes are never shed",
+		      "%s: priority 3 is that of the control ring's classes",
 		      c->name);
 	}
 	check_equal(KTAPE_CLASSES, 32);

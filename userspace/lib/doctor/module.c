@@ -129,7 +129,8 @@ void kt_check_module(struct ktape_doctor *d)
  * @key: it is about a signature
  * @why: what it means
  * @load: the module that has to be loaded before, or NULL
- * @next: the command that helps where the next try may succeed, or NULL: build the module
+ * @next: the command that helps where the next try may succeed, or NULL: build the module, unless
+ *	@load is set, or @key: kt_check_signature() says what helps
  */
 static const struct refusal {
 	const char *text;

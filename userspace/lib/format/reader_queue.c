@@ -151,7 +151,11 @@ uint64_t kt_fifo_ts(const struct kt_fifo *fifo)
 	return e.ts;
 }
 
-/* Make the first record of a queue the trace's event. */
+/*
+ * Make the first record of a queue the trace's event.  The event points into the queue: the record
+ * stays there, and nothing may be put, until drop_current() (reader.c) removes it by @s->current
+ * and @s->taken.
+ */
 void kt_fifo_take(struct kt_import *s, struct kt_fifo *fifo)
 {
 	const uint8_t *p = fifo->buf + fifo->head;

@@ -227,6 +227,7 @@ static int begin_streams(struct ktape_recorder *rec)
 			.ts_begin = r->ts,
 		};
 
+		/* Packets of a piece do not count losses that earlier pieces have reported. */
 		r->reported_before = r->reported;
 		rec->outs[i].file = NULL;
 		/* It has no packet so far. */

@@ -154,7 +154,8 @@ int kt_stream_queue(struct ktape_trace *t, struct kt_stream *s,
 
 /*
  * Return the reasons for which @count events were lost since the previous packet, as bits,
- * and keep the counts of @head.
+ * and keep the counts of @head.  KTAPE_NOTICE_UNREAD is for those that the ring has no reason for:
+ * they were overwritten before they were read.
  *
  * The empty packet at the beginning of a file has no counts, and the ring may have lost
  * events before the reader attached.  So after such a packet, reasons are returned only if

@@ -2,8 +2,8 @@
 /*
  * ktape ship: find the pieces of the log in a folder.
  *
- * Nothing else in the folder is read, moved or removed: others may keep their files there, and so
- * do earlier targets their tables.
+ * Nothing else in the folder is read, moved or removed: others may keep their files there, and
+ * folders that were the target of earlier runs may be there, too, with their tables.
  */
 #include <dirent.h>
 #include <errno.h>

@@ -295,7 +295,10 @@ int ship_clean(struct ship *s, struct ship_piece *p)
 	if (err || s->keep)
 		return err;
 	err = ship_remove(s, p);
-	/* The mark stays if the piece does: it was shipped. */
+	/*
+	 * EEXIST: a recorder writes to it, or something else has its name.  The mark stays if the
+	 * piece does: it was shipped.
+	 */
 	if (err == -EEXIST && ship_key_holds(s, p->key))
 		return 0;
 	err = err == -EEXIST ? 0 : err;

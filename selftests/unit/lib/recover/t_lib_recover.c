@@ -413,6 +413,7 @@ static void test_random(void)
 		}
 		recover();
 		check_equal(res.back, 0);
+		/* Packets are read as those of the image's UUID, which may have been changed. */
 		check(!res.bad_packets ||
 			      memcmp(image.super->uuid, image_info.uuid, 16),
 		      "%u packets cannot be read", res.bad_packets);

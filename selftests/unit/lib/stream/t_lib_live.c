@@ -251,7 +251,7 @@ static void test_live_wake(void)
 	check(n, "no events");
 }
 
-/* Write a packet of records at the times @ts, up to @end, to a pipe. */
+/* Write a packet of records at the times @ts, which ends at @end_ts, to a pipe. */
 static void put_timed_packet(int to, unsigned int cpu, const uint64_t *ts,
 			     unsigned int nr, uint64_t end_ts)
 {

@@ -151,6 +151,7 @@ static struct ctf_type *own_type(struct walk *w, const struct ctf_type **place)
 
 /* ---- paths ---------------------------------------------------------------------------- */
 
+/* Equal names have one address, see ctf_name(): any order of addresses will do. */
 static int by_member_name(const void *a, const void *b)
 {
 	const struct ctf_index *x = a, *y = b;
@@ -254,7 +255,10 @@ give_number_slot(struct walk *w, const struct ctf_type *t, unsigned int end,
 	return number;
 }
 
-/* Look a path up in the part of the event that is walked. */
+/*
+ * Look a path up in the part of the event that is walked.  CTF 2 says how many structures it passes
+ * over (@t->up), from the innermost one, @f, on.
+ */
 static const struct ctf_type *look_here(struct walk *w, const struct frame *f,
 					const struct ctf_type *t)
 {

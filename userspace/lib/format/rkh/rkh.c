@@ -222,7 +222,8 @@ static const uint8_t *get_id(const struct kt_rkh_config *c, const uint8_t *data,
 
 /*
  * Return the byte after the id of a frame, which is its sequence number if the stream has them;
- * -1 if that is no known event.  By it in.c finds out whether numbers follow one another.
+ * -1 if that is no known event, or nothing is behind it.  By it in.c finds out whether numbers
+ * follow one another.
  */
 int kt_rkh_behind_id(unsigned int width, const uint8_t *data, size_t len)
 {

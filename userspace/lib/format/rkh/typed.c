@@ -226,7 +226,7 @@ static int join_memory(struct kt_rkh_event *e, const uint8_t *p,
  * Set the fields of an event (@e->id) from typed arguments.  @e->text points into @room,
  * which has at least @len bytes, or into @data.
  * Return: 0, 1 if a value was too wide and is cut, or -EBADMSG if the arguments are not
- * those of such an event.
+ * those of such an event.  Typed arguments of user events that are too wide are cut with 0.
  */
 int kt_rkh_from_typed(const struct kt_rkh_config *c, struct kt_rkh_event *e,
 		      const uint8_t *data, size_t len, uint8_t *room)

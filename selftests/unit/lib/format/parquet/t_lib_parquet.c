@@ -238,7 +238,7 @@ enum { STOP, START };
 
 /*
  * Records of the event ring's class sched, but those without @emitted: of class control in the
- * control ring, with which a ledger ends.
+ * control ring, with which a ledger ends.  Records that a trace does not give are { STOP, 0, 0 }.
  */
 struct ledger {
 	unsigned int moment;
