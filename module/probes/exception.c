@@ -413,6 +413,11 @@ void kt_die_exit(void)
 
 #define AER const char *, const u32, const u8, const u8
 
+/*
+ * The prototypes of some tracepoints differ between kernels.  KT_PROBE_FUNC() is its second
+ * argument, a callback, if this kernel has the prototype that follows; else its first one, which is
+ * the same for another prototype.  NULL: this kernel has none of them.
+ */
 struct kt_probe kt_probes_exception[] = {
 	{
 		.name = "mark_victim",
