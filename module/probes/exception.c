@@ -110,6 +110,7 @@ static void notrace probe_sched_process_hang(void *data, struct task_struct *p)
 #ifdef KT_HAVE_ERROR_REPORT
 #define DETECTOR_WARN 2 /* enum error_detector of older kernels lacks it */
 
+/* @id: of a WARN the address of its code, of other detectors an address of data. */
 static void notrace probe_error_report_end(void *data, enum error_detector detector,
 					   unsigned long id)
 {
