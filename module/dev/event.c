@@ -73,7 +73,8 @@ static const char *event_reason(u32 opcode, u32 state)
  * @arg: struct ktape_event_info; filled
  *
  * Context: process context, may sleep.
- * Return: 0; -EINVAL; -ENOENT: the event has no such source.
+ * Return: 0, also if no event has the opcode: then the state says so; -EINVAL; -ENOENT: the
+ * event has no such source.
  */
 long kt_ioctl_event_info(struct file *file, union kt_ioctl_arg *arg)
 {
@@ -229,6 +230,11 @@ static bool trigger_compares_ok(const struct ktape_trigger *t)
 			   sizeof(t->compare) - i * sizeof(t->compare[0]));
 }
 
+/*
+ * Check when a trigger fires.  LONGER waits for a pair of events and is named by the pair's span,
+ * the event that a gate filter records for it.  EVENT and QUIET wait for an event that a profile
+ * can enable; those with opcodes below KTAPE_OP_EXCEPTION are control records.
+ */
 static bool trigger_condition_ok(const struct ktape_trigger *t)
 {
 	bool timed = t->when != KTAPE_TRIGGER_EVENT;
@@ -314,7 +320,8 @@ static long trigger_ioctl_add(struct kt_session *s, struct ktape_trigger *t)
  * @arg: struct ktape_trigger; filled
  *
  * Context: process context, may sleep.
- * Return: 0; -EPERM; -ENODEV: ADD, and the session has ended; see uapi/ktape/trigger.h.
+ * Return: 0; -EINVAL; -EPERM; -ENODEV: ADD, and the session has ended; others are in
+ * uapi/ktape/trigger.h.
  */
 long kt_ioctl_trigger(struct file *file, union kt_ioctl_arg *arg)
 {

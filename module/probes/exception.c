@@ -110,6 +110,7 @@ static void notrace probe_sched_process_hang(void *data, struct task_struct *p)
 #ifdef KT_HAVE_ERROR_REPORT
 #define DETECTOR_WARN 2 /* enum error_detector of older kernels lacks it */
 
+/* @id: of a WARN the address of its code, of other detectors an address of data. */
 static void notrace probe_error_report_end(void *data, enum error_detector detector,
 					   unsigned long id)
 {
@@ -413,6 +414,11 @@ void kt_die_exit(void)
 
 #define AER const char *, const u32, const u8, const u8
 
+/*
+ * The prototypes of some tracepoints differ between kernels.  KT_PROBE_FUNC() is its second
+ * argument, a callback, if this kernel has the prototype that follows; else its first one, which is
+ * the same for another prototype.  NULL: this kernel has none of them.
+ */
 struct kt_probe kt_probes_exception[] = {
 	{
 		.name = "mark_victim",

@@ -9,6 +9,9 @@
  * takes seconds for large rings.  They are published to the writers and withdrawn
  * with both locks held.
  *
+ * A CPU writes an event to the rings of the sessions whose want bits for it are set there.
+ * These bits are set after the rings were published, and are clear before those are withdrawn.
+ *
  * A CPU that comes online gets its rings before it runs if they are small, because
  * the kernel holds the hotplug lock meanwhile.  Large ones are made by a work item
  * once it runs.

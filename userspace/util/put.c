@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Format numbers and strings as text; see put.h. */
+/*
+ * Format numbers and strings as text; see put.h.
+ *
+ * Digits are computed several at once, each in a byte of a word, the first one in the lowest byte,
+ * and stored as a whole word: also bytes behind the returned end are written.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -42,8 +42,12 @@ struct counts {
 
 static struct counts *sum;
 
-/* Is this an error of a wrong argument? */
-static bool is_wrong_argument(int error)
+/*
+ * May a call of flood_once() end so?  Most of these errors are of wrong arguments.  EPERM: only
+ * privileged processes may raise exceptions, or change a name of another user.  ENOSPC: the
+ * registry is full.  ENOMEM: there is no memory for a copy of the text.
+ */
+static bool is_expected_error(int error)
 {
 	return error == EINVAL || error == EFAULT || error == E2BIG ||
 	       error == EPERM || error == ENOTTY || error == ENOSPC ||
@@ -62,7 +66,7 @@ static void count_mark_result(long ret, bool emits)
 		/* Names have the same limit, but are no events. */
 		if (emits)
 			__atomic_fetch_add(&sum->refused, 1, __ATOMIC_RELAXED);
-	} else if (!is_wrong_argument(error)) {
+	} else if (!is_expected_error(error)) {
 		__atomic_fetch_add(&sum->strange, 1, __ATOMIC_RELAXED);
 		sum->error = error;
 	}

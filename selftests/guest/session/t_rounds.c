@@ -6,6 +6,8 @@
  * nothing, no answer about an absent event may be wrong, what the threads have logged must
  * have been recorded, and the counts must be those of an independent module, kt_count.
  *
+ * The sessions under test are WRAPPED and KEPT (small and large rings that overwrite), DRAINED
+ * (read all the time), LOGGED (by `ktape record -l`), and COUNTED, whose counts are compared.
  * What really happened is known from the reference: two more sessions, @first and @last, which
  * record all that time and lose nothing (kt_rounds.h). Names in kta_ are about questions and
  * their answers, names in ktc_ about counts.

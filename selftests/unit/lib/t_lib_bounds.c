@@ -2,7 +2,9 @@
 /*
  * Test the memory and work that hostile events take in analyses and when they are written
  * (see lib_bounds.h; t_lib_bounds_input reads them). Memory is bounded for any amount of
- * events, and twice as many take about twice the work.
+ * events, and twice as many take about twice the work, which is the number of branches in
+ * libktape. A scene is one kind of such events: it returns how many libktape left out, or 0
+ * where that is not checked.
  */
 #include "lib_bounds.h"
 
@@ -28,6 +30,7 @@ static uint64_t names_scene(uint64_t n)
 /* Steps between the keys of two objects of similar_keys(). */
 static uint32_t id_step, param1_step;
 
+/* Return: how many of the objects are found again. */
 static uint64_t similar_keys(uint64_t n)
 {
 	struct ktape_registry *r;

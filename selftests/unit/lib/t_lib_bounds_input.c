@@ -2,7 +2,8 @@
 /*
  * Test the memory and work that it takes to read hostile input, for each format (see
  * lib_bounds.h). Memory is bounded for any amount of input, and twice the input takes about
- * twice the work.
+ * twice the work, which is the number of branches in libktape. A scene is one kind of input; it
+ * runs in a process of its own, and returns how many losses and damages were reported.
  */
 #include "lcg.h"
 #include "lib_bounds.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A trace as a list of packets that can be changed: read it from a folder, change it by
- * lib_tamper_ops.h, and write it to another folder or as a pipe form.
+ * lib_tamper_ops.h, and write it to another folder or as a pipe form.  What cannot be read
+ * or written ends the test by abort().
  */
 #ifndef LIB_TAMPER_H
 #define LIB_TAMPER_H

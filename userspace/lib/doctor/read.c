@@ -48,7 +48,7 @@ bool kt_doctor_path(const struct ktape_doctor *d, char path[PATH_ROOM],
 	return fits;
 }
 
-/* Is there a file or folder of this name? */
+/* Is there a file or folder of this name?  A path that is too long has none. */
 bool kt_doctor_exists(const struct ktape_doctor *d, const char *format, ...)
 {
 	char path[PATH_ROOM];
@@ -76,10 +76,15 @@ static int open_doctor_file(const char *path)
 	return -EINVAL;
 }
 
+#define ROOM_FIRST 32768U /* bytes of the first buffer */
+#define ROOM_LEAST \
+	16384U /* free for each read: a record of the kernel log has less */
+
 /*
- * Read up to @max bytes.  Files of /proc do not say how long they are.  Return: the
- * bytes, followed by a NUL, or NULL.  An error after the first bytes is their end:
- * the kernel log ends with EAGAIN.
+ * Read up to @max bytes; what the file has beyond them is left out.  Files of /proc do not say
+ * how long they are.
+ * Return: the bytes, followed by a NUL, with their number in @len; or NULL: the file cannot be
+ * read to its end, or there is no memory.
  */
 static char *read_all(int fd, size_t max, size_t *len)
 {
@@ -88,31 +93,40 @@ static char *read_all(int fd, size_t max, size_t *len)
 	ssize_t n;
 
 	do {
-		if (room - done < 16384) {
-			room = room ? room * 2 : 32768;
+		if (room - done < ROOM_LEAST) {
+			room = room ? room * 2 : ROOM_FIRST;
 			more = realloc(text, room + 1);
 			if (!more)
-				break;
+				goto err;
 			text = more;
 		}
 		n = kt_read_some(fd, text + done, room - done);
 		/* A record of the kernel log was overwritten: the next follows. */
 		if (n == -EPIPE)
 			continue;
-		if (n <= 0)
+		/* The kernel log ends with EAGAIN. */
+		if (!n || n == -EAGAIN)
 			break;
+		if (n < 0)
+			goto err;
 		done += (size_t)n;
 	} while (done < max);
-	if (!text)
-		return NULL;
 	if (done > max)
 		done = max;
 	text[done] = '\0';
 	*len = done;
 	return text;
+
+err:
+	free(text);
+	return NULL;
 }
 
-/* Read a text.  Return: it, which the caller frees, or NULL. */
+/*
+ * Read a text, of which only the first KT_DOCTOR_TEXT bytes count.  Return: it, which the caller
+ * frees, "" if the file is empty; NULL if the file is not there or cannot be read, or there is no
+ * memory.
+ */
 char *kt_doctor_text(const struct ktape_doctor *d, const char *format, ...)
 {
 	char path[PATH_ROOM];
@@ -181,8 +195,9 @@ static int start_packer(const char *program, int in, pid_t *pid)
 }
 
 /*
- * Read a file, which may be compressed.  Return: its content, which the caller frees,
- * or NULL if it cannot be read or unpacked or has more than @max bytes.
+ * Read a file, which may be compressed.  Return: its content, which the caller frees, with its
+ * bytes in @len; or NULL if it cannot be read or unpacked, has more than @max bytes, or there is no
+ * memory.
  */
 void *kt_doctor_unpacked(const struct ktape_doctor *d, const char *name,
 			 size_t max, size_t *len)

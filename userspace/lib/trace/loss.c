@@ -18,6 +18,9 @@
  * of the trace.  Then the loss is reported in parts, one before each later event of that CPU
  * from another ring, so that the caller does not account the time to the thread that ran last.
  * All parts but the first are marked as such, because they are one loss.
+ *
+ * begin.c reports what was overwritten before a stream begins; kt_loss_before() calls it for the
+ * streams that begin later than the trace.
  */
 #include "trace/trace.h"
 

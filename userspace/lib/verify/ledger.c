@@ -2,8 +2,9 @@
 /*
  * Rules ledger and loss: emitted = records + filtered + lost for each class.
  *
- * A ledger is a set of control records with the counters of all classes.  It is exact
- * at the start and stop of a session, because no event can occur then.
+ * A ledger is a set of control records with the counters of all classes.  Those of a start are
+ * the base: what later ledgers have more is compared with the records since then.  A ledger is
+ * exact at the start and stop of a session, because no event can occur then.
  *
  * If the writer overwrote events before the reader read them, a packet header, perhaps a later
  * one, reports how many, but not of which class.  Then the rule checks only that no class has
@@ -119,6 +120,7 @@ static void begin_classes(struct kt_vring *r, uint64_t ts)
 		k->unaccounted = 0;
 	}
 	r->class_based = true;
+	/* If the last packet begins after @ts, what it reports as missed may be from before or after. */
 	r->class_missed_most = kt_ring_missed(r);
 	r->class_missed = r->ts_begin > ts ? r->earlier : r->class_missed_most;
 	r->hole = false;
@@ -249,6 +251,7 @@ bool kt_verify_ledger(struct ktape_verify *v, struct kt_vcpu *c,
 	/* An event ring without packets is complete if the control ring is. */
 	if (!c->ring[KTAPE_RING_EVENT].there && c->ring[ring].whole)
 		c->ring[KTAPE_RING_EVENT].class_based = true;
+	/* Of a trace that is a single stream file, the other ring was not read. */
 	for (unsigned int i = 0; i < KTAPE_RINGS_PER_CPU; i++)
 		if (c->ring[i].there || !v->trace->single) {
 			check_ring(v, c, i, moment, e->ts);

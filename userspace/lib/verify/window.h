@@ -4,6 +4,10 @@
  * CPU has in it on a copy of the state, in any thread.  If no trial finds anything, the copies
  * become the state.  Otherwise the window ends before what was found, and events from there on are
  * checked one after the other.  window.c has the steps.
+ *
+ * The copies are shallow: trials of several threads share what they point to, and only read it.
+ * The decoder is the exception: a trial writes its entries of the trial's CPU.  No two trials have
+ * the same CPU, and the entries are set back when the copies are thrown away.
  */
 #ifndef _KT_WINDOW_H
 #define _KT_WINDOW_H
@@ -50,7 +54,7 @@ struct kt_quick {
 	} ids[KT_IDS];
 };
 
-/* What a run of calls begins with. */
+/* What the first event of a struct kt_run is. */
 enum kt_run_kind {
 	KT_RUN_BEGIN,
 	KT_RUN_END,
@@ -59,7 +63,8 @@ enum kt_run_kind {
 
 /**
  * struct kt_run - begins and ends of system calls of a thread that follow each other on
- *	one CPU, and agree with each other
+ *	one CPU, and agree with each other: a trial makes runs, and kt_runs_agree() compares the
+ *	first call of each with what the thread did before
  * @from: time of the first one, in ticks
  * @to: time of the last one, in ticks
  * @tid: the thread

@@ -88,6 +88,7 @@ static int open_ctf_file(struct ktape_ctf *ctf, struct kt_ctf_file *f)
 	if (f->fd < 0 && f->direct && errno == EINVAL) {
 		ctf->plain = -EINVAL;
 		f->direct = false;
+		/* open(2) may have made the file before it refused O_DIRECT. */
 		unlinkat(ctf->dir, name, 0);
 		f->fd = openat(ctf->dir, name, flags, MODE_FILE);
 	}

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Test what ktape_doctor_run() says of a device, which the test simulates, and of
- * io_uring that seccomp forbids. Findings about files are in t_tool_doctor*.sh.
+ * io_uring that seccomp forbids; and that a file that cannot be read has no text. Findings
+ * about files are in t_tool_doctor*.sh.
  */
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -14,6 +16,7 @@
 
 #include <ktape.h>
 
+#include "doctor/internal.h"
 #include "tap.h"
 
 /* ---- the simulated device ------------------------------------------------ */
@@ -243,6 +246,19 @@ static void test_seccomp(void)
 	check(!status, "ENOMEM: %d", status);
 }
 
+/* A file that opens, but whose first read fails (with EIO), is not taken for an empty one. */
+static void test_unreadable(void)
+{
+	const struct ktape_doctor machine = { .root = "" };
+	char *text = kt_doctor_text(&machine, "/proc/self/mem");
+
+	check(!text, "a text of a file that cannot be read");
+	free(text);
+	text = kt_doctor_text(&machine, "/dev/null");
+	check(text && !*text, "no text of an empty file");
+	free(text);
+}
+
 static const struct tap_test tests[] = {
 	{ "a device that opens leaves nothing to do", test_opens },
 	{ "another table of events is a warning", test_doctor_event_table },
@@ -251,6 +267,7 @@ static const struct tap_test tests[] = {
 	{ "what opening the device returns is told", test_doctor_refused_device },
 	{ "checks for opening only", test_flags },
 	{ "io_uring that seccomp forbids", test_seccomp },
+	{ "a file that cannot be read has no text", test_unreadable },
 };
 
 int main(int argc, char **argv)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Test readers and recorders whose rings are taken away, because the session has ended: at
- * rest, in the middle of a write, at every load from a mapping.
+ * rest, in each write, and before each call that loads from a mapping.
  */
 #include <signal.h>
 #include <sys/syscall.h>
@@ -215,7 +215,10 @@ static void test_copies(void)
 	}
 }
 
-/* Each write in turn is the last one, and has blocks that are gone before or behind it. */
+/*
+ * Take the rings in each write in turn, in each way.  The first round takes them after all writes,
+ * and counts these (@nr).
+ */
 static void test_taken_while_writing(void)
 {
 	unsigned int nr = 0;

@@ -185,6 +185,7 @@ static void test_tmpfs(void)
 	make_device();
 	check(!record_limited(&how, &stats, 0), "record");
 	check_equal(stats.records, emitted);
+	/* The errno that says why; 0 would be direct writes by io_uring. */
 	check(stats.plain_writes < 0, "direct writes to a tmpfs");
 	trace_read(path, 0, &r);
 	check_equal(r.events, emitted);
@@ -703,6 +704,7 @@ static void test_cpus(void)
 		check(!ktape_recorder_flush(r), "flush");
 		check(!ktape_trace_open(dir, NULL, &t, NULL), "read");
 		check(ktape_trace_info(t)->has_cpus, "no CPUs");
+		/* Bits: CPU 0, or both CPUs of the device. */
 		check_equal(ktape_trace_info(t)->cpus[0], late ? 1 : 3);
 		ktape_trace_close(t);
 		rings_there = RINGS;

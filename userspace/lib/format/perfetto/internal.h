@@ -165,8 +165,9 @@ struct perfetto {
 };
 
 /*
- * packet.c.  pf_packet() and pf_packet_long() return NULL if the sink has failed; else the caller
- * ends the packet with the function of the same name and _done.
+ * packet.c.  pf_packet() begins a packet of less than PF_MESSAGE_MAX bytes, pf_packet_long() one
+ * that may be longer.  Both return NULL if the sink has failed; else the caller ends the packet
+ * with the function of the same name and _done.  pf_flush() writes the bundle of a CPU as a packet.
  */
 char *pf_packet(struct perfetto *pf, uint32_t sequence_id, size_t room);
 void pf_packet_done(struct perfetto *pf, char *p);

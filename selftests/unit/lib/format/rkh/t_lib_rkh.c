@@ -21,7 +21,7 @@ static const struct {
 	const char *name;
 	const char *frame; /* with its flag */
 	size_t len;
-	const char *json;
+	const char *json; /* NULL: only that the frame is whole is checked */
 } vectors[] = {
 	{ "stuffing in time",
 	  "\0\0\x11\0\x7d\x5e\x7d\x5d\0\x30\0\x20\x10\x20\x74\x7e", 16,
