@@ -170,8 +170,11 @@ static int put_rkh_user(struct kt_sink *s, unsigned int user,
 	int err = kt_rkh_from_typed(&t->config, &e, t->typed,
 				    (size_t)(end - t->typed), t->room);
 
-	/* 1 cannot come back: the typed arguments of a user event are copied, none is cut. */
-	return err < 0 ? err : kt_rkh_put(s, &e, ts);
+	if (err < 0)
+		return err;
+	if (err)
+		kt_sink_miss(s, "numbers wider than their fields", 1);
+	return kt_rkh_put(s, &e, ts);
 }
 
 /*

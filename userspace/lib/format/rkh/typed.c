@@ -56,11 +56,12 @@ static uint64_t get_typed_bytes(const uint8_t *p, unsigned int width)
 }
 
 /*
- * Copy typed arguments from an RKH stream to ktape's form; @to_rkh: the other way.
+ * Copy typed arguments from an RKH stream to ktape's form; @to_rkh: the other way.  *@cut is set if
+ * a number was wider than the stream's configuration says.
  * Return: number of bytes, or -EBADMSG for a malformed argument.
  */
 static int64_t copy_args(const struct kt_rkh_config *c, bool to_rkh,
-			 uint8_t *to, const uint8_t *p, size_t len)
+			 uint8_t *to, const uint8_t *p, size_t len, bool *cut)
 {
 	const uint8_t *end = p + len, *nul;
 	uint8_t *out = to;
@@ -68,6 +69,7 @@ static int64_t copy_args(const struct kt_rkh_config *c, bool to_rkh,
 	while (p < end) {
 		/* The upper half of the byte, a width for display, is copied with it. */
 		unsigned int format = *p & 15, from, more;
+		uint64_t value;
 
 		*out++ = *p++;
 		if (format >= FORMATS)
@@ -77,7 +79,9 @@ static int64_t copy_args(const struct kt_rkh_config *c, bool to_rkh,
 		if (from) {
 			if ((size_t)(end - p) < from)
 				return -EBADMSG;
-			out = put_typed_bytes(out, more, get_typed_bytes(p, from));
+			value = get_typed_bytes(p, from);
+			*cut |= more < 8 && value >> more * 8;
+			out = put_typed_bytes(out, more, value);
 			p += from;
 			continue;
 		}
@@ -148,7 +152,8 @@ size_t kt_rkh_to_typed(const struct kt_rkh_config *c,
 	unsigned int n = 0;
 
 	if (*k->types == 'U') {
-		int64_t len = copy_args(c, false, to, e->text, e->len);
+		bool cut = false; /* never: ktape's fields are the widest */
+		int64_t len = copy_args(c, false, to, e->text, e->len, &cut);
 
 		return len < 0 ? 0 : (size_t)len;
 	}
@@ -226,7 +231,7 @@ static int join_memory(struct kt_rkh_event *e, const uint8_t *p,
  * Set the fields of an event (@e->id) from typed arguments.  @e->text points into @room,
  * which has at least @len bytes, or into @data.
  * Return: 0, 1 if a value was too wide and is cut, or -EBADMSG if the arguments are not
- * those of such an event.  Typed arguments of user events that are too wide are cut with 0.
+ * those of such an event.
  */
 int kt_rkh_from_typed(const struct kt_rkh_config *c, struct kt_rkh_event *e,
 		      const uint8_t *data, size_t len, uint8_t *room)
@@ -239,11 +244,12 @@ int kt_rkh_from_typed(const struct kt_rkh_config *c, struct kt_rkh_event *e,
 	if (*k->types == 'M')
 		return join_memory(e, p, end, room);
 	if (*k->types == 'U') {
-		int64_t size = copy_args(c, true, room, data, len);
+		bool wide = false;
+		int64_t size = copy_args(c, true, room, data, len, &wide);
 
 		e->text = room;
 		e->len = size < 0 ? 0 : (size_t)size;
-		return size < 0 ? -EBADMSG : 0;
+		return size < 0 ? -EBADMSG : wide;
 	}
 	for (const char *t = k->types; *t; t++) {
 		unsigned int width = kt_rkh_width(c, *t);

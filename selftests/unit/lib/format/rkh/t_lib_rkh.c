@@ -4,8 +4,10 @@
  * frames, losses, round trips. Vectors are made from its specification; streams of the original
  * encoder, if ../shared/golden has them, are compared with the output of the original decoder.
  */
-#include "format/rkh/internal.h"
 #include <ktape/formats.h>
+#include <ktape/mark.h>
+
+#include "format/rkh/internal.h"
 
 #include "lib_gather.h"
 #include "lib_rkh.h"
@@ -481,6 +483,49 @@ static void linux_trace(void)
 	close(three);
 }
 
+/* RKH's objects have 4 bytes here, ktape's 8: a number that is cut is counted. */
+static void wide_numbers(void)
+{
+	static const struct {
+		uint8_t typed[9];
+		uint64_t cut;
+	} tries[] = {
+		{ { KTAPE_FORMAT_OBJECT, 1, 2, 3, 4 }, 0 },
+		{ { KTAPE_FORMAT_OBJECT, 1, 2, 3, 4, 5 }, 1 },
+		{ { KTAPE_FORMAT_FUNCTION, 0, 0, 0, 0, 0, 0, 0, 1 }, 2 },
+	};
+	const uint32_t id = 1;
+	struct ktape_event e = { .ts = 1000,
+				 .args = &id,
+				 .nargs = 1,
+				 .known = true,
+				 .tid = 42,
+				 .opcode = KTAPE_EV_USER_EVENT };
+	const struct ktape_info info = { .freq = 1000000000 };
+	struct ktape_sink_options how = { .format = "rkh", .info = &info };
+	struct ktape_registry *registry;
+	struct ktape_sink *sink;
+	char path[CODEC_PATH];
+	const char *what;
+	int fd = codec_file(path, "", 0);
+
+	if (ktape_registry_new(info.freq, &registry))
+		abort();
+	how.path = path;
+	how.registry = registry;
+	check_equal(ktape_sink_open(&how, &sink, NULL), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(tries); i++, e.ts++) {
+		e.blob = tries[i].typed;
+		e.blob_size = sizeof(tries[i].typed);
+		check_equal(ktape_sink_event(sink, &e), 0);
+		check_equal(ktape_sink_missed(sink, 0, &what), tries[i].cut);
+	}
+	check(!strcmp(what, "numbers wider than their fields"), "%s", what);
+	ktape_sink_close(sink);
+	ktape_registry_free(registry);
+	close(fd);
+}
+
 #define LOSSES 600U /* more than wait for their end */
 
 /* Losses of more CPUs than wait for their end, before the first event. */
@@ -659,6 +704,7 @@ static const struct tap_test tests[] = {
 	{ "damages", rkh_damages },
 	{ "a trace of Linux", linux_trace },
 	{ "losses of many CPUs at its begin", many_losses },
+	{ "numbers that RKH cuts are counted", wide_numbers },
 	{ "events of a later writer", later_writer },
 	{ "options", rkh_options },
 	{ "output of its own decoder", rkh_golden },
