@@ -32,7 +32,7 @@ const char *kt_this_machine(void);
 extern const char *const kt_pid_flags[];
 const char *kt_gate_name(unsigned int gate);
 
-/* format.c; @first: no item was put before; set to false by the first one */
+/* format.c: @first: no item was put before; set to false by the first one */
 void kt_put_duration(FILE *f, uint64_t ns);
 void kt_put_mask(FILE *f, const uint64_t *mask, bool *first);
 
