@@ -535,10 +535,14 @@ static int native_event(struct kt_sink *s, const struct ktape_event *e)
  */
 static int native_notice(struct kt_sink *s, const struct ktape_notice *n)
 {
-	struct stream *st = stream_of(s->state, n->ring, n->cpu);
+	struct stream *st;
 	int err;
 
-	if (!st) /* no memory, as in native_event() */
+	/* No reader of ours reports such a loss. */
+	if (n->ring >= KINDS || n->cpu >= KT_CPUS_MAX)
+		return 0;
+	st = stream_of(s->state, n->ring, n->cpu);
+	if (!st)
 		return -ENOMEM;
 	/* The number of its first packet, 1, already says that earlier ones are missing. */
 	if (n->reasons & KTAPE_NOTICE_OVERWRITTEN && n->continued)
