@@ -232,16 +232,42 @@ static void *call_until_end(void *arg)
 		go = __atomic_load_n(&c->go, __ATOMIC_ACQUIRE);
 		if (go == 1) {
 			syscall(c->yes ? YES : NO, 0);
-			c->made++;
+			__atomic_add_fetch(&c->made, 1, __ATOMIC_RELAXED);
 		}
 		usleep(100);
 	} while (go != 2);
 	return NULL;
 }
 
+/* Have both threads run on CPU only, or on all CPUs. Return: 0 or -1. */
+static int move_callers(const struct caller *c, bool to_cpu)
+{
+	cpu_set_t set;
+	int ret = 0;
+
+	memset(&set, to_cpu ? 0 : 0xff, sizeof(set));
+	if (to_cpu)
+		CPU_SET(CPU, &set);
+	for (int i = 0; i < 2; i++)
+		ret |= sched_setaffinity(c[i].tid, sizeof(set), &set);
+	return ret;
+}
+
+/* Wait until each thread has made some more calls where it is allowed to run now. */
+static void wait_for_calls(struct caller *c)
+{
+	uint64_t to;
+
+	for (int i = 0; i < 2; i++) {
+		to = __atomic_load_n(&c[i].made, __ATOMIC_RELAXED) + 20;
+		while (__atomic_load_n(&c[i].made, __ATOMIC_RELAXED) < to)
+			usleep(1000);
+	}
+}
+
 /*
- * The CPU goes offline and comes back while both kinds of threads run on all CPUs: what it kept of
- * their matches is of the time before, and a thread may move to it at any moment.
+ * The CPU goes offline and comes back, and both kinds of threads move to it: what it kept of their
+ * matches is of the time before.
  */
 TEST_F_TIMEOUT(match, hotplug, 300)
 {
@@ -261,9 +287,13 @@ TEST_F_TIMEOUT(match, hotplug, 300)
 	ASSERT_EQ(0, kt_control(self->fd, KTAPE_IOC_START));
 	for (int i = 0; i < 2; i++)
 		__atomic_store_n(&c[i].go, 1, __ATOMIC_RELEASE);
-	for (int i = 0; i < 6; i++) {
-		ASSERT_EQ(0, kt_set_online(CPU, i & 1));
-		usleep(20000 * kt_scale());
+	for (int i = 0; i < 3; i++) {
+		ASSERT_EQ(0, kt_set_online(CPU, false));
+		wait_for_calls(c);
+		ASSERT_EQ(0, kt_set_online(CPU, true));
+		ASSERT_EQ(0, move_callers(c, true));
+		wait_for_calls(c);
+		ASSERT_EQ(0, move_callers(c, false));
 	}
 	for (int i = 0; i < 2; i++)
 		__atomic_store_n(&c[i].go, 2, __ATOMIC_RELEASE);
