@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Test what is said of absence where a trace ends, and where its clock does: a session
- * that still runs proves nothing after the last event of each CPU, nor of a CPU that came
- * online and has no packet, and a clock that the kernel does not trust proves nothing at
- * all.  Hits of a probe that were missed prove nothing in their interval, and nothing is
- * known of a probe behind the last one.  The reason says so.
+ * Test what is said of absence where a trace ends, and where its clock does.  A session that still
+ * runs proves nothing after the last event of each CPU, and a full snapshot nothing after its end.
+ * No trace proves anything of a CPU that has no rings, or that came online and has no packet.  A
+ * clock that the kernel does not trust proves nothing at all.  Hits of a probe that were missed
+ * prove nothing in their interval, and nothing is known of a probe behind the last one.  The
+ * reason says so.
  */
-#include "lib_sim_work.h"
+#include "lib_absent.h"
 
 #define ENDS \
 	"the trace of a CPU ends before the range does: stop the session first, then save it"
@@ -20,18 +21,11 @@ static unsigned int check_absence_at_end(struct sim *s, unsigned int opcode,
 		.from = from,
 		.to = to,
 	};
-	const char *dir = trace_folder();
-	struct ktape_verify *v;
-	unsigned int verdict;
+	const struct absence a = absence_of(s, &q, cpu);
 
-	sim_save(s, dir, 0);
-	if (ktape_verify_open(dir, NULL, &v, NULL) || ktape_verify_ask(v, &q) ||
-	    ktape_verify_run(v) < 0)
-		abort();
-	verdict = ktape_verify_verdict(v, cpu, why);
-	ktape_verify_close(v);
-	trace_remove(dir);
-	return verdict;
+	if (why)
+		*why = a.why;
+	return a.verdict;
 }
 
 /* @cpu: a CPU, or -1 for all */
@@ -156,6 +150,66 @@ static void test_cpu_with(void)
 	check_equal(check_on(s, at + 500, at + 1000, 0, NULL), KTAPE_ABSENT_PROVED);
 	check_equal(check_on(s, at + 500, at + 1000, (int)cpu, NULL),
 		    KTAPE_ABSENT_LOST);
+	sim_free(s);
+}
+
+/*
+ * A full snapshot: after its end the event rings have no more events, although
+ * the off-markers are later.
+ */
+static void test_absent_frozen(void)
+{
+	struct sim *s = begin_session_to_end();
+	uint64_t at = s->now;
+
+	s->mode = KTAPE_MODE_SNAPSHOT;
+	s->now += 5000;
+	sim_stop_full(s, at);
+	sim_finish(s);
+	check_equal(check_on(s, at - 500, at, 0, NULL), KTAPE_ABSENT_PROVED);
+	check_equal(check_on(s, at - 500, at + 1, 0, NULL),
+		    KTAPE_ABSENT_NOT_ENABLED);
+	check_equal(check_on(s, at + 100, at + 200, 0, NULL),
+		    KTAPE_ABSENT_NOT_ENABLED);
+	sim_free(s);
+}
+
+/* A CPU of which the trace has only the record that it has no rings. */
+static void test_absent_without_rings(void)
+{
+	const uint32_t cpu = SIM_CPUS + 1;
+	const struct ktape_record rec = {
+		.opcode = KTAPE_EV_CPU_WITHOUT,
+		.args = &cpu,
+		.nargs = 1,
+	};
+	struct sim *s = begin_session_to_end();
+	uint64_t at = s->now;
+	/* Of CPU 0 alone; below, of the CPU without rings alone. */
+	struct ktape_absence q = {
+		.opcode = KTAPE_EV_SIGNAL_DELIVER,
+		.from = at + 500,
+		.to = at + 1000,
+		.one_cpu = true,
+	};
+
+	for (unsigned int i = 0; i < SIM_CPUS; i++)
+		sim_control(s, i, &rec);
+	sim_work(s, 100);
+	sim_work(s, 200);
+	sim_stop(s);
+	sim_finish(s);
+	check_equal(absent_end_check(s, at - 500, at, NULL), KTAPE_ABSENT_PROVED);
+	check_equal(absent_end_check(s, at - 500, at + 500, NULL),
+		    KTAPE_ABSENT_NOT_ENABLED);
+	check_equal(absent_end_check(s, at + 500, at + 1000, NULL),
+		    KTAPE_ABSENT_NOT_ENABLED);
+	/* For the other CPUs the answer is known. */
+	check_equal(absence_of(s, &q, -1).verdict, KTAPE_ABSENT_PROVED);
+	q.from = at - 500;
+	q.to = at;
+	q.cpu = cpu;
+	check_equal(absence_of(s, &q, -1).verdict, KTAPE_ABSENT_NOT_ENABLED);
 	sim_free(s);
 }
 
@@ -335,6 +389,8 @@ int main(int argc, char **argv)
 		{ "a session that runs", test_running },
 		{ "a session that has stopped", test_absent_stopped },
 		{ "a session that was stopped meanwhile", test_break },
+		{ "the end of a full snapshot", test_absent_frozen },
+		{ "a CPU without rings", test_absent_without_rings },
 		{ "a CPU that came online and has no packet", test_cpu_with },
 		{ "a clock that the kernel does not trust",
 		  test_absent_unstable_clock },
