@@ -178,6 +178,45 @@ static void scene_page(void)
 	free(page);
 }
 
+/**
+ * struct page_sink - an output that a test writes by itself
+ * @path: its path
+ * @fd: its file
+ * @registry: no names
+ * @sink: the output
+ * @html: its state, if it is a page
+ */
+struct page_sink {
+	char path[CODEC_PATH];
+	int fd;
+	struct ktape_registry *registry;
+	struct ktape_sink *sink;
+	const struct html *html;
+};
+
+static void open_page_sink(struct page_sink *p, const char *format,
+			   const char *options, const struct ktape_info *info)
+{
+	struct ktape_sink_options how = {
+		.format = format, .path = p->path, .options = options, .info = info
+	};
+
+	p->fd = codec_file(p->path, "", 0);
+	if (ktape_registry_new(info->freq, &p->registry))
+		abort();
+	how.registry = p->registry;
+	if (ktape_sink_open(&how, &p->sink, NULL))
+		abort();
+	p->html = ((const struct kt_sink *)(const void *)p->sink)->state;
+}
+
+static void close_page_sink(struct page_sink *p)
+{
+	ktape_sink_close(p->sink);
+	ktape_registry_free(p->registry);
+	close(p->fd);
+}
+
 /*
  * Write a trace with a mark that has the text @name, and with the text @attach of the caller, and
  * set @page.  Texts with names that a page has no room for are refused.
@@ -185,14 +224,7 @@ static void scene_page(void)
 static void page_with(const char *name, size_t name_len, const char *attach,
 		      char **page)
 {
-	char path[CODEC_PATH];
-	int fd = codec_file(path, "", 0);
-	struct ktape_registry *registry;
-	struct ktape_sink_options how = {
-		.format = "html",
-		.path = path,
-		.info = &scene_info,
-	};
+	struct page_sink p;
 	uint32_t switches[] = { 0, 42 }, mark[] = { 7 };
 	struct ktape_event e = {
 		.ts = 1000,
@@ -202,15 +234,11 @@ static void page_with(const char *name, size_t name_len, const char *attach,
 		.opcode = KTAPE_EV_SCHED_SWITCH,
 	};
 	char text_name[1 << 12] = "";
-	struct ktape_sink *sink;
 	size_t len;
 
-	if (ktape_registry_new(scene_info.freq, &registry))
-		abort();
-	how.registry = registry;
-	check_equal(ktape_sink_open(&how, &sink, NULL), 0);
-	check_equal(ktape_sink_takes_texts(sink), true);
-	check_equal(ktape_sink_event(sink, &e), 0);
+	open_page_sink(&p, "html", NULL, &scene_info);
+	check_equal(ktape_sink_takes_texts(p.sink), true);
+	check_equal(ktape_sink_event(p.sink, &e), 0);
 	e = (struct ktape_event){
 		.ts = 2000,
 		.args = mark,
@@ -221,21 +249,19 @@ static void page_with(const char *name, size_t name_len, const char *attach,
 		.blob_size = (uint32_t)name_len,
 		.opcode = KTAPE_EV_MARK,
 	};
-	check_equal(ktape_sink_event(sink, &e), 0);
-	check_equal(ktape_sink_attach(sink, "stats", attach, strlen(attach)), 0);
-	check_equal(ktape_sink_attach(sink, "a\"b", attach, 1), -EINVAL);
+	check_equal(ktape_sink_event(p.sink, &e), 0);
+	check_equal(ktape_sink_attach(p.sink, "stats", attach, strlen(attach)), 0);
+	check_equal(ktape_sink_attach(p.sink, "a\"b", attach, 1), -EINVAL);
 	/* A page has room for the tag of a block, not for any name in it. */
 	memset(text_name, 'n', sizeof(text_name) - 1);
-	check_equal(ktape_sink_attach(sink, text_name, "{}", 2), -EINVAL);
+	check_equal(ktape_sink_attach(p.sink, text_name, "{}", 2), -EINVAL);
 	text_name[KTAPE_TEXT_NAME_MAX + 1] = '\0';
-	check_equal(ktape_sink_attach(sink, text_name, "{}", 2), -EINVAL);
+	check_equal(ktape_sink_attach(p.sink, text_name, "{}", 2), -EINVAL);
 	text_name[KTAPE_TEXT_NAME_MAX] = '\0';
-	check_equal(ktape_sink_attach(sink, text_name, "{}", 2), 0);
-	check_equal(ktape_sink_finish(sink), 0);
-	ktape_sink_close(sink);
-	ktape_registry_free(registry);
-	*page = codec_content(fd, &len);
-	close(fd);
+	check_equal(ktape_sink_attach(p.sink, text_name, "{}", 2), 0);
+	check_equal(ktape_sink_finish(p.sink), 0);
+	*page = codec_content(p.fd, &len);
+	close_page_sink(&p);
 	check(strlen(*page) == len, "a NUL is in the page");
 }
 
@@ -344,18 +370,9 @@ static void wild_times(void)
 {
 	static const uint64_t times[] = { 1000, INT64_MAX,	  3ULL << 62,
 					  5,	UINT64_MAX - 100, 1ULL << 62 };
-	char path[CODEC_PATH];
-	int fd = codec_file(path, "", 0);
-	struct ktape_registry *registry;
-	struct ktape_sink_options how = { .format = "html",
-					  .path = path,
-					  .info = &scene_info };
-	struct ktape_sink *sink;
+	struct page_sink p;
 
-	if (ktape_registry_new(scene_info.freq, &registry))
-		abort();
-	how.registry = registry;
-	check_equal(ktape_sink_open(&how, &sink, NULL), 0);
+	open_page_sink(&p, "html", NULL, &scene_info);
 	for (size_t i = 0; i < ARRAY_SIZE(times); i++) {
 		const struct ktape_notice lost = {
 			.kind = KTAPE_NOTICE_LOST,
@@ -365,36 +382,24 @@ static void wild_times(void)
 			.to = times[ARRAY_SIZE(times) - 1 - i],
 		};
 
-		check_equal(add_span_loss(sink, times[i]), 0);
-		check_equal(ktape_sink_notice(sink, &lost), 0);
+		check_equal(add_span_loss(p.sink, times[i]), 0);
+		check_equal(ktape_sink_notice(p.sink, &lost), 0);
 	}
-	check_equal(ktape_sink_finish(sink), 0);
-	ktape_sink_close(sink);
-	ktape_registry_free(registry);
-	close(fd);
+	check_equal(ktape_sink_finish(p.sink), 0);
+	close_page_sink(&p);
 }
 
 /* When nothing more can be merged, further spans do not begin to merge all again. */
 static void full_page_is_left(void)
 {
-	char path[CODEC_PATH];
-	int fd = codec_file(path, "", 0);
-	struct ktape_registry *registry;
-	struct ktape_sink_options how = { .format = "html",
-					  .path = path,
-					  .options = "spans=1000",
-					  .info = &scene_info };
+	struct page_sink p;
 	const struct html *h;
-	struct ktape_sink *sink;
 	uint64_t short_ns = 0;
 
-	if (ktape_registry_new(scene_info.freq, &registry))
-		abort();
-	how.registry = registry;
-	check_equal(ktape_sink_open(&how, &sink, NULL), 0);
-	h = ((const struct kt_sink *)(const void *)sink)->state;
+	open_page_sink(&p, "html", "spans=1000", &scene_info);
+	h = p.html;
 	for (unsigned int i = 0; i < FULL + 500; i++) {
-		check_equal(add_span_loss(sink, 1000 + i * 100), 0);
+		check_equal(add_span_loss(p.sink, 1000 + i * 100), 0);
 		if (i == FULL)
 			short_ns = h->level.short_ns;
 	}
@@ -402,9 +407,7 @@ static void full_page_is_left(void)
 	check_equal(short_ns, 1ULL << 40);
 	check_equal(h->level.short_ns, short_ns);
 	check_equal(h->level.nr, FULL);
-	ktape_sink_close(sink);
-	ktape_registry_free(registry);
-	close(fd);
+	close_page_sink(&p);
 }
 
 /* Hits that a probe missed are in no count of losses: the page has the event, and no span. */
@@ -420,29 +423,18 @@ static void missed_hits(void)
 		.kind = KTAPE_RING_CONTROL,
 		.opcode = KTAPE_EV_MISSED,
 	};
-	char path[CODEC_PATH];
-	int fd = codec_file(path, "", 0);
-	struct ktape_registry *registry;
-	struct ktape_sink_options how = { .format = "html",
-					  .path = path,
-					  .info = &scene_info };
+	struct page_sink p;
 	const struct html *h;
-	struct ktape_sink *sink;
 
-	if (ktape_registry_new(scene_info.freq, &registry))
-		abort();
-	how.registry = registry;
-	check_equal(ktape_sink_open(&how, &sink, NULL), 0);
-	h = ((const struct kt_sink *)(const void *)sink)->state;
-	check_equal(ktape_sink_event(sink, &e), 0);
+	open_page_sink(&p, "html", NULL, &scene_info);
+	h = p.html;
+	check_equal(ktape_sink_event(p.sink, &e), 0);
 	check_equal(h->all_events, 1);
 	check_equal(h->events, 1);
 	check_equal(h->level.nr, 0);
-	check_equal(add_span_loss(sink, 2000), 0);
+	check_equal(add_span_loss(p.sink, 2000), 0);
 	check_equal(h->level.nr, 1);
-	ktape_sink_close(sink);
-	ktape_registry_free(registry);
-	close(fd);
+	close_page_sink(&p);
 }
 
 /*
@@ -456,15 +448,9 @@ static void exact_as_shown(void)
 	info.freq = 3000000000;
 	info.mono_offset_ns = 777;
 	for (uint32_t ts = 1000; ts < 1006; ts++) {
-		char path[CODEC_PATH], range[80];
-		struct ktape_registry *registry;
-		struct ktape_sink_options how = { .format = "html",
-						  .path = path,
-						  .options = range,
-						  .info = &info };
-		struct ktape_sink *sink;
+		struct page_sink p;
+		char range[80];
 		const struct html *h;
-		int fd = codec_file(path, "", 0);
 		int64_t mono;
 
 		/* What the page has as its origin: that of a page without a range. */
@@ -473,29 +459,19 @@ static void exact_as_shown(void)
 		       ktape_epoch_ns(&info, 0) + ktape_mono_ns(&info, 0);
 		snprintf(range, sizeof(range), "exact=%lldns-%lldns",
 			 (long long)mono + 10, (long long)mono + 500);
-		if (ktape_registry_new(info.freq, &registry))
-			abort();
-		how.registry = registry;
-		check_equal(ktape_sink_open(&how, &sink, NULL), 0);
-		check_equal(add_span_loss(sink, ts), 0);
-		h = ((const struct kt_sink *)(const void *)sink)->state;
+		open_page_sink(&p, "html", range, &info);
+		check_equal(add_span_loss(p.sink, ts), 0);
+		h = p.html;
 		check_equal(h->exact.from, 10);
 		check_equal(h->exact.to, 500);
-		ktape_sink_close(sink);
-		ktape_registry_free(registry);
-		close(fd);
+		close_page_sink(&p);
 	}
 }
 
 /* A thread that leaves its CPU dead is in no system call any more, without process_exit. */
 static void dead_thread(void)
 {
-	char path[CODEC_PATH];
-	int fd = codec_file(path, "", 0);
-	struct ktape_registry *registry;
-	struct ktape_sink_options how = { .format = "html",
-					  .path = path,
-					  .info = &scene_info };
+	struct page_sink p;
 	const uint32_t on[] = { 0, 42 }, off[] = { 42, 0 };
 	struct ktape_event e = { .ts = 1000,
 				 .args = on,
@@ -503,19 +479,15 @@ static void dead_thread(void)
 				 .known = true,
 				 .opcode = KTAPE_EV_SCHED_SWITCH };
 	const struct html_span *call = NULL;
-	struct ktape_sink *sink;
 	const struct html *h;
 
-	if (ktape_registry_new(scene_info.freq, &registry))
-		abort();
-	how.registry = registry;
-	check_equal(ktape_sink_open(&how, &sink, NULL), 0);
-	h = ((const struct kt_sink *)(const void *)sink)->state;
-	check_equal(ktape_sink_event(sink, &e), 0);
+	open_page_sink(&p, "html", NULL, &scene_info);
+	h = p.html;
+	check_equal(ktape_sink_event(p.sink, &e), 0);
 	e = (struct ktape_event){
 		.ts = 2000, .known = true, .tid = 42, .dat20 = 60, .opcode = KTAPE_EV_SYS_ENTER
 	};
-	check_equal(ktape_sink_event(sink, &e), 0);
+	check_equal(ktape_sink_event(p.sink, &e), 0);
 	e = (struct ktape_event){ .ts = 3000,
 				  .args = off,
 				  .nargs = 2,
@@ -523,7 +495,7 @@ static void dead_thread(void)
 				  .tid = 42,
 				  .dat20 = KTAPE_STATE_Z << 16,
 				  .opcode = KTAPE_EV_SCHED_SWITCH };
-	check_equal(ktape_sink_event(sink, &e), 0);
+	check_equal(ktape_sink_event(p.sink, &e), 0);
 	for (size_t i = 0; i < h->level.nr; i++) {
 		if (h->level.spans[i].kind == HTML_CALL)
 			call = &h->level.spans[i];
@@ -534,9 +506,7 @@ static void dead_thread(void)
 		check_equal(call->dur, ktape_ticks_to_ns(&scene_info, 1000));
 		check_equal(call->flags & HTML_NO_END, HTML_NO_END);
 	}
-	ktape_sink_close(sink);
-	ktape_registry_free(registry);
-	close(fd);
+	close_page_sink(&p);
 }
 
 /*
@@ -558,12 +528,7 @@ static void wide_calls(void)
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		uint64_t mask[KTAPE_MASK_WORDS] = { 0 };
-		char path[CODEC_PATH];
-		int fd = codec_file(path, "", 0);
-		struct ktape_registry *registry;
-		struct ktape_sink_options how = { .format = "html",
-						  .path = path,
-						  .info = &scene_info };
+		struct page_sink p;
 		struct ktape_event e = { .ts = 1000,
 					 .args = &generation,
 					 .nargs = 1,
@@ -572,29 +537,23 @@ static void wide_calls(void)
 					 .known = true,
 					 .dat20 = KTAPE_PHASE_ON,
 					 .opcode = KTAPE_EV_PROFILE };
-		struct ktape_sink *sink;
 		const struct html *h;
 		unsigned int spans = 0;
 
-		if (ktape_registry_new(scene_info.freq, &registry))
-			abort();
-		how.registry = registry;
-		check_equal(ktape_sink_open(&how, &sink, NULL), 0);
-		h = ((const struct kt_sink *)(const void *)sink)->state;
+		open_page_sink(&p, "html", NULL, &scene_info);
+		h = p.html;
 		for (size_t k = 0; k < 2; k++)
 			kt_mask_add(mask, cases[i].opcodes[k]);
-		check_equal(ktape_sink_event(sink, &e), 0);
+		check_equal(ktape_sink_event(p.sink, &e), 0);
 		/* Another profile ends the spans of this one. */
 		memset(mask, 0, sizeof(mask));
 		e.ts = 2000;
-		check_equal(ktape_sink_event(sink, &e), 0);
+		check_equal(ktape_sink_event(p.sink, &e), 0);
 		for (size_t k = 0; k < h->level.nr; k++)
 			spans += h->level.spans[k].kind == HTML_OFF &&
 				 h->level.spans[k].depth == HTML_OFF_CALLS;
 		check_equal(spans, cases[i].spans);
-		ktape_sink_close(sink);
-		ktape_registry_free(registry);
-		close(fd);
+		close_page_sink(&p);
 	}
 }
 
@@ -610,50 +569,30 @@ static void nested_markers(void)
 				 .tid = 42,
 				 .dat20 = 1,
 				 .opcode = KTAPE_EV_MARK_BEGIN };
-	char path[CODEC_PATH];
-	int fd = codec_file(path, "", 0);
-	struct ktape_registry *registry;
-	struct ktape_sink_options how = { .format = "html",
-					  .path = path,
-					  .info = &scene_info };
-	struct ktape_sink *sink;
+	struct page_sink p;
 	const char *what = NULL;
 
-	if (ktape_registry_new(scene_info.freq, &registry))
-		abort();
-	how.registry = registry;
-	check_equal(ktape_sink_open(&how, &sink, NULL), 0);
+	open_page_sink(&p, "html", NULL, &scene_info);
 	for (unsigned int i = 0; i < 16; i++, e.ts++)
-		check_equal(ktape_sink_event(sink, &e), 0);
-	check_equal(ktape_sink_missed(sink, 0, &what), 0);
+		check_equal(ktape_sink_event(p.sink, &e), 0);
+	check_equal(ktape_sink_missed(p.sink, 0, &what), 0);
 	for (unsigned int i = 0; i < 2; i++, e.ts++)
-		check_equal(ktape_sink_event(sink, &e), 0);
-	check_equal(ktape_sink_missed(sink, 0, &what), 2);
+		check_equal(ktape_sink_event(p.sink, &e), 0);
+	check_equal(ktape_sink_missed(p.sink, 0, &what), 2);
 	check(what && !strcmp(what, "markers nested deeper than 16"), "%s", what);
-	ktape_sink_close(sink);
-	ktape_registry_free(registry);
-	close(fd);
+	close_page_sink(&p);
 }
 
 /* Losses that the reader finds have their spans on a full page; others are counted. */
 static void full_page_has_losses(void)
 {
-	char path[CODEC_PATH], text[4096], want[80];
-	int fd = codec_file(path, "", 0);
-	struct ktape_registry *registry;
-	struct ktape_sink_options how = { .format = "html",
-					  .path = path,
-					  .options = "spans=1000",
-					  .info = &scene_info };
+	struct page_sink p;
+	char text[4096], want[80];
 	const struct html *h;
-	struct ktape_sink *sink;
 	size_t lost = 0, by_class = 0;
 
-	if (ktape_registry_new(scene_info.freq, &registry))
-		abort();
-	how.registry = registry;
-	check_equal(ktape_sink_open(&how, &sink, NULL), 0);
-	h = ((const struct kt_sink *)(const void *)sink)->state;
+	open_page_sink(&p, "html", "spans=1000", &scene_info);
+	h = p.html;
 	for (unsigned int i = 0; i < FULL + 500; i++) {
 		const struct ktape_notice n = {
 			.kind = KTAPE_NOTICE_LOST,
@@ -662,8 +601,8 @@ static void full_page_has_losses(void)
 			.to = 1040 + i * 100,
 		};
 
-		check_equal(add_span_loss(sink, 1000 + i * 100), 0);
-		check_equal(ktape_sink_notice(sink, &n), 0);
+		check_equal(add_span_loss(p.sink, 1000 + i * 100), 0);
+		check_equal(ktape_sink_notice(p.sink, &n), 0);
 	}
 	for (size_t i = 0; i < h->level.nr; i++) {
 		lost += h->level.spans[i].kind == HTML_LOST;
@@ -678,31 +617,18 @@ static void full_page_has_losses(void)
 		 FULL + 500 - by_class);
 	*html_level_left_out(h, text) = '\0';
 	check(!strcmp(text, want), "says: %s", text);
-	check_equal(ktape_sink_finish(sink), 0);
-	ktape_sink_close(sink);
-	ktape_registry_free(registry);
-	close(fd);
+	check_equal(ktape_sink_finish(p.sink), 0);
+	close_page_sink(&p);
 }
 
 static void no_texts(void)
 {
-	char path[CODEC_PATH];
-	int fd = codec_file(path, "", 0);
-	struct ktape_registry *registry;
-	struct ktape_sink_options how = { .format = "csv",
-					  .path = path,
-					  .info = &scene_info };
-	struct ktape_sink *sink;
+	struct page_sink p;
 
-	if (ktape_registry_new(scene_info.freq, &registry))
-		abort();
-	how.registry = registry;
-	check_equal(ktape_sink_open(&how, &sink, NULL), 0);
-	check_equal(ktape_sink_takes_texts(sink), false);
-	check_equal(ktape_sink_attach(sink, "stats", "{}", 2), -EOPNOTSUPP);
-	ktape_sink_close(sink);
-	ktape_registry_free(registry);
-	close(fd);
+	open_page_sink(&p, "csv", NULL, &scene_info);
+	check_equal(ktape_sink_takes_texts(p.sink), false);
+	check_equal(ktape_sink_attach(p.sink, "stats", "{}", 2), -EOPNOTSUPP);
+	close_page_sink(&p);
 }
 
 static const struct tap_test tests[] = {
