@@ -390,33 +390,40 @@ static int lttng_event(struct kt_sink *s, const struct ktape_event *e)
 	return 0;
 }
 
-/* End the packet at a loss; a loss without a count skips a sequence number. */
+/* Begin a packet for which there may be no event; one that is open goes on to this time. */
+static int begin_lttng_packet(struct lttng *t, struct lt_cpu *c, uint32_t cpu,
+			      uint64_t ts)
+{
+	int err = make_lttng_room(t, c, cpu, 0);
+
+	if (!err)
+		extend_packet(t, c, ts);
+	return err;
+}
+
+/*
+ * End the packet at a loss.  A loss without a count skips a sequence number, which readers see only
+ * between two packets, so one without events comes before it if the stream has none.
+ */
 static int lttng_notice(struct kt_sink *s, const struct ktape_notice *n)
 {
 	struct lttng *t = s->state;
 	struct lt_cpu *c;
-	int err;
+	int err = 0;
 
 	if (n->cpu >= KT_CPUS_MAX)
 		return 0;
 	c = get_stream(t, n->cpu);
 	if (!c || s->error)
 		return s->error ? s->error : -ENOMEM;
-	err = flush_packet(t, c, n->cpu);
+	if (!n->count && !c->seq && !c->len)
+		err = begin_lttng_packet(t, c, n->cpu, n->from);
+	if (!err)
+		err = flush_packet(t, c, n->cpu);
 	c->discarded += n->count;
 	c->seq += !n->count;
 	c->lost_to = c->owed ? kt_max(c->lost_to, n->to) : n->to;
 	c->owed = true;
-	return err;
-}
-
-/* At the end: write a packet without events for losses that no packet counts. */
-static int put_owed_loss(struct lttng *t, struct lt_cpu *c, uint32_t cpu)
-{
-	int err = make_lttng_room(t, c, cpu, 0);
-
-	if (!err)
-		extend_packet(t, c, c->lost_to);
 	return err;
 }
 
@@ -434,7 +441,7 @@ static int lttng_end(struct kt_sink *s)
 		const struct ktape_event last = { .cpu = i, .tid = -1, .ts = 0 };
 
 		if (c && c->owed && !err)
-			err = put_owed_loss(t, c, i);
+			err = begin_lttng_packet(t, c, i, c->lost_to);
 		if (c && t->dumped && !err) {
 			t->dumped = false;
 			err = put_dump(t, c, LT_DUMP_END, &last);

@@ -383,7 +383,7 @@ static void lttng_strange(void)
 struct found_losses {
 	uint64_t count;
 	unsigned int nr;
-	uint64_t to[3];
+	uint64_t to[4];
 };
 
 static void take_found_loss(void *arg, const struct ktape_notice *n)
@@ -399,8 +399,9 @@ static void take_found_loss(void *arg, const struct ktape_notice *n)
 
 /*
  * A loss is counted by the packet behind it.  So a stream that ends with one gets a packet without
- * events: behind an event (CPU 0), as the only one (CPU 1), and for a loss without a count (CPU 2).
- * Without these packets the losses would be gone.
+ * events: behind an event (CPU 0), as the only one (CPU 1), and for a loss without a count (CPU 2),
+ * which needs another one before it if the stream has none (CPU 3).  Without these packets the
+ * losses would be gone.
  */
 static void lttng_last_losses(void)
 {
@@ -408,6 +409,7 @@ static void lttng_last_losses(void)
 		{ .kind = KTAPE_NOTICE_LOST, .cpu = 0, .count = 5, .from = 2000, .to = 4000 },
 		{ .kind = KTAPE_NOTICE_LOST, .cpu = 1, .count = 3, .from = 2000, .to = 5000 },
 		{ .kind = KTAPE_NOTICE_LOST, .cpu = 2, .from = 2000, .to = 6000 },
+		{ .kind = KTAPE_NOTICE_LOST, .cpu = 3, .from = 2000, .to = 7000 },
 	};
 	char dir[] = "/tmp/ktape-lttng.XXXXXX", command[64];
 	const uint32_t args[] = { 0, 42 };
