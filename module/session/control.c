@@ -641,9 +641,8 @@ void kt_control_join(struct kt_session *s, unsigned int cpu)
 	kt_session_synchronize(s);
 	if (!cpumask_test_and_clear_cpu(cpu, &s->joining))
 		return;
-	/* The end of a pair may have come on this CPU before, as in kt_session_start_locked(). */
-	kt_filters_renew_gates(kt_session_filters(s));
-	kt_triggers_renew_gates(kt_session_triggers(s));
+	/* The ends of pairs that came on this CPU before were not recorded. */
+	kt_session_forget_pairs(s);
 	order = control_cpu_order(s, KTAPE_PHASE_ON);
 	smp_call_function_single(cpu, control_on_cpu, &order, 1);
 }

@@ -502,12 +502,8 @@ static void filters_publish(struct kt_session *s, struct kt_filters *new,
 	if (s->running)
 		kt_session_want(s, old);
 	kt_session_synchronize(s);
-	/*
-	 * Until now the old filters may have rejected the end of a pair, or a CPU that did not
-	 * have the new ones yet may not have recorded it: forget all pairs that are open.
-	 */
-	kt_filters_renew_gates(new);
-	kt_triggers_renew_gates(kt_session_triggers(s));
+	/* Until now the old filters may have rejected the end of a pair, too. */
+	kt_session_forget_pairs(s);
 	if (s->running && kind == KTAPE_FILTER_CPU)
 		kt_control_included(s, old);
 	if (s->running && !on)

@@ -174,6 +174,18 @@ static inline const struct kt_triggers *kt_session_triggers(const struct kt_sess
 					 lockdep_is_held(&kt_session_control));
 }
 
+/*
+ * Forget the pairs that are open for gates and triggers of a session.  Called with
+ * kt_session_control and kt_session_lock: when CPUs begin to change one after the other, and again
+ * after the grace period when all have, because an end may have come on a CPU in between that did
+ * not record it.
+ */
+static inline void kt_session_forget_pairs(const struct kt_session *s)
+{
+	kt_filters_renew_gates(kt_session_filters(s));
+	kt_triggers_renew_gates(kt_session_triggers(s));
+}
+
 static inline bool kt_mask_has(const u64 *mask, unsigned int opcode)
 {
 	return mask[opcode / 64] & BIT_ULL(opcode % 64);

@@ -214,23 +214,15 @@ static void profile_change(struct kt_session *s, const u64 *mask, u32 flags)
 		memcpy(s->recordable, recordable, sizeof(s->recordable));
 		kt_session_missed_extend(s, recordable);
 		/* Pairs of a gate or trigger that are open now began with the former profile. */
-		if (added || removed) {
-			kt_filters_renew_gates(kt_session_filters(s));
-			kt_triggers_renew_gates(kt_session_triggers(s));
-		}
+		if (added || removed)
+			kt_session_forget_pairs(s);
 		kt_session_want(s, kt_session_filters(s));
 		kt_session_synchronize(s);
 		/* After the grace period: nothing more is missed of what was removed. */
 		kt_session_missed_record(s, failed);
 		memcpy(s->counted, recordable, sizeof(s->counted));
-		/*
-		 * CPUs changed one by one: the end of a pair may have come on a CPU that did
-		 * not record it yet, as in kt_session_start_locked().
-		 */
-		if (added || removed) {
-			kt_filters_renew_gates(kt_session_filters(s));
-			kt_triggers_renew_gates(kt_session_triggers(s));
-		}
+		if (added || removed)
+			kt_session_forget_pairs(s);
 		if (added)
 			kt_control_profile(s, KTAPE_PHASE_ON, s->recordable);
 	}

@@ -110,13 +110,8 @@ int kt_session_start_locked(struct kt_session *s)
 	kt_session_want(s, f);
 	s->began = kt_clock();
 	kt_session_synchronize(s);
-	/*
-	 * CPUs started one after the other.  A pair that began on a CPU that
-	 * records may have ended on a CPU that did not record yet: forget all
-	 * pairs that are open now.
-	 */
-	kt_filters_renew_gates(f);
-	kt_triggers_renew_gates(kt_session_triggers(s));
+	/* CPUs started one after the other. */
+	kt_session_forget_pairs(s);
 	kt_control_session(s, KTAPE_PHASE_ON);
 	if (f)
 		kt_control_filters(s, KTAPE_PHASE_ON, f, f->kinds);
