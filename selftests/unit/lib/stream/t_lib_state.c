@@ -12,8 +12,8 @@
 #define BIT_OF(opcode) (1ULL << ((opcode) % 64))
 
 /* Have @s learn a packet with one profile record, with @mask in the word of these two events. */
-static void learn(struct kt_state *s, uint32_t phase, uint32_t generation,
-		  uint64_t mask)
+static void learn_profile_record(struct kt_state *s, uint32_t phase,
+				 uint32_t generation, uint64_t mask)
 {
 	unsigned char data[TRACE_PACKET];
 	uint64_t words[KTAPE_MASK_WORDS] = { [KTAPE_EV_SCHED_SWITCH / 64] = mask };
@@ -35,10 +35,13 @@ static void learn(struct kt_state *s, uint32_t phase, uint32_t generation,
 	kt_state_learn(s, data, ktape_build_end(&b, 2, 0));
 }
 
-static bool has(const struct kt_state *s, uint64_t mask, uint32_t generation)
+/* Expect that @mask is known as the profile, or with 0 that none is. */
+static void expect_profile(const struct kt_state *s, uint32_t generation,
+			   uint64_t mask)
 {
-	return s->mask[KTAPE_EV_SCHED_SWITCH / 64] == mask &&
-	       s->generation == generation;
+	check_equal(s->generation, generation);
+	check_equal(s->profile, mask != 0);
+	check_equal(s->mask[KTAPE_EV_SCHED_SWITCH / 64], mask);
 }
 
 static void test_profile(void)
@@ -47,25 +50,19 @@ static void test_profile(void)
 
 	check_equal(KTAPE_EV_SCHED_SWITCH / 64, KTAPE_EV_SCHED_WAKING / 64);
 	/* An off-marker alone does not say what is in force. */
-	learn(&s, KTAPE_PHASE_OFF, 1, SWITCH);
-	check(!s.profile, "generation %u, mask %#llx", s.generation,
-	      (unsigned long long)s.mask[KTAPE_EV_SCHED_SWITCH / 64]);
-	learn(&s, KTAPE_PHASE_ON, 2, SWITCH | WAKING);
-	check(s.profile && has(&s, SWITCH | WAKING, 2),
-	      "generation %u, mask %#llx", s.generation,
-	      (unsigned long long)s.mask[KTAPE_EV_SCHED_SWITCH / 64]);
+	learn_profile_record(&s, KTAPE_PHASE_OFF, 1, SWITCH);
+	expect_profile(&s, 1, 0);
+	learn_profile_record(&s, KTAPE_PHASE_ON, 2, SWITCH | WAKING);
+	expect_profile(&s, 2, SWITCH | WAKING);
 	/* The profile loses an event: no on-marker follows. */
-	learn(&s, KTAPE_PHASE_OFF, 3, SWITCH);
-	check(s.profile && has(&s, SWITCH, 3), "generation %u, mask %#llx",
-	      s.generation, (unsigned long long)s.mask[KTAPE_EV_SCHED_SWITCH / 64]);
+	learn_profile_record(&s, KTAPE_PHASE_OFF, 3, SWITCH);
+	expect_profile(&s, 3, SWITCH);
 	/* An off-marker adds nothing. */
-	learn(&s, KTAPE_PHASE_OFF, 4, SWITCH | WAKING);
-	check(s.profile && has(&s, SWITCH, 4), "generation %u, mask %#llx",
-	      s.generation, (unsigned long long)s.mask[KTAPE_EV_SCHED_SWITCH / 64]);
+	learn_profile_record(&s, KTAPE_PHASE_OFF, 4, SWITCH | WAKING);
+	expect_profile(&s, 4, SWITCH);
 	/* A stop. */
-	learn(&s, KTAPE_PHASE_OFF, 5, 0);
-	check(!s.profile, "generation %u, mask %#llx", s.generation,
-	      (unsigned long long)s.mask[KTAPE_EV_SCHED_SWITCH / 64]);
+	learn_profile_record(&s, KTAPE_PHASE_OFF, 5, 0);
+	expect_profile(&s, 5, 0);
 }
 
 int main(int argc, char **argv)
